@@ -41,10 +41,11 @@ const drawnEvents = (most: number) =>
       ),
       event: fc.nat(3),
       isLarge: fc.boolean(),
+      plan: fc.nat(2),
     }),
     { maxLength: most },
   )
-type Drawn = { readonly person: number; readonly time: number; readonly event: number; readonly isLarge: boolean }
+type Drawn = { readonly person: number; readonly time: number; readonly event: number; readonly isLarge: boolean; readonly plan: number }
 
 const drawnRounds = fc.array(
   fc.oneof(
@@ -69,18 +70,34 @@ const drawnBuckets = fc.record({
   first: fc.integer({ min: -2, max: 6 }),
   count: fc.integer({ min: 1, max: 12 }),
 })
-const kinds = ['events', 'persons', 'sightings', 'windows', 'all persons', 'hours', 'stickiness', 'recurring', 'first time', 'lifecycle']
+const kinds = [
+  'events',
+  'persons',
+  'sightings',
+  'windows',
+  'all persons',
+  'hours',
+  'stickiness',
+  'recurring',
+  'first time',
+  'lifecycle',
+  'events by plan',
+  'persons by plan',
+  'windows by plan',
+]
 const drawnKind = fc.constantFrom(...kinds)
 
 class World {
   readonly lists = new EventLists()
   readonly isLarge = new ListColumn('flags', 0)
+  readonly plan = new ListColumn('codes', 0)
   readonly kept = new KeptCounts(this.lists)
   private readonly survivorOf = new Map<number, number>()
   private seq = 0
 
   constructor() {
     this.lists.attach(this.isLarge)
+    this.lists.attach(this.plan)
   }
 
   add(events: readonly Drawn[]): void {
@@ -93,6 +110,7 @@ class World {
     })
     const indexes = this.lists.indexesAfter(first - 1, this.seq).subarray(1)
     this.isLarge.write({ values: Uint8Array.from(events, ({ isLarge }) => (isLarge ? 1 : 0)) }, indexes)
+    this.plan.write({ values: Int32Array.from(events, ({ plan }) => plan), texts: ['free', 'pro', 'team'] }, indexes)
   }
 
   merge(one: number, other: number): void {
@@ -141,6 +159,7 @@ test.each(kinds)('where most persons of a block are active: %s', async (kind) =>
       time: begin + upTo(10 * 24 * 60) * minute,
       event: upTo(2),
       isLarge: draw() < 0.7,
+      plan: upTo(3),
     }))
   world.add(some(120_000))
   const days = new CalendarDays(zoneOf('Europe/Berlin'))
@@ -158,10 +177,10 @@ test.each(kinds)('where most persons of a block are active: %s', async (kind) =>
       masks: [kind === 'recurring' ? 3 : 1],
       others: 0,
       large: 1,
-      vip: kind.startsWith('ev') || kind === 'hours' ? 0 : 1,
+      vip: kind.startsWith('events') || kind === 'hours' ? 0 : 1,
     })
     const matching: Matching = { from: begin, to: begin + 9.5 * day, scope: null, bits, further: null, takesAll: false }
-    const [fold, params] = questionOf(kind, matching, starts, 1)
+    const [fold, params] = questionOf(kind, matching, starts, 1, columnView(world.plan))
     const result = await resultFromDays(fold, params, view, kept, days, { fold: (one, its) => runHere(one, view, its), completed })
     if (result === null) continue
     answers++
@@ -192,7 +211,7 @@ test('in any time zone, with any conditions, while events and merges join', asyn
           const view = world.view()
           const bits = world.bitsOf(kind === 'recurring' || kind === 'first time' ? drawn : ofOneBit(drawn))
           const matching: Matching = { ...times, scope: null, bits, further: null, takesAll: false }
-          const [fold, params] = questionOf(kind, matching, starts, width)
+          const [fold, params] = questionOf(kind, matching, starts, width, columnView(world.plan))
           const result = await resultFromDays(fold, params, view, kept, days, { fold: (one, its) => runHere(one, view, its), completed })
           if (result === null) return false
           expect(plain(result)).toEqual(plain(await runHere(fold, view, params)))
@@ -231,13 +250,23 @@ function plain(result: unknown): unknown {
     return Object.values(result as LifecycleCounts).map((one) => [...one])
   const { combinations, state, counts } = result as { combinations: readonly number[]; state?: Float64Array; counts?: Float64Array }
   const numbers = [...(state ?? counts!)]
-  return combinations.length === 0 || numbers.every((n) => n === 0) ? [] : numbers
+  const size = numbers.length / Math.max(1, combinations.length)
+  const groups = combinations.map((code, i) => [code, numbers.slice(i * size, (i + 1) * size)] as const)
+  return groups.filter(([, all]) => all.some((n) => n !== 0)).sort(([a], [b]) => a - b)
 }
 
-function questionOf(kind: string, matching: Matching, starts: Float64Array, width: number): [Fold<unknown, unknown>, unknown] {
+function questionOf(
+  name: string,
+  matching: Matching,
+  starts: Float64Array,
+  width: number,
+  plan: ReturnType<typeof columnView>,
+): [Fold<unknown, unknown>, unknown] {
+  const kind = name.replace(' by plan', '')
+  const splits = kind === name ? [] : [{ of: 'event', column: plan } as const]
   const series = (value: SeriesValue, edges: Float64Array | null = starts): [Fold<unknown, unknown>, unknown] => [
     seriesFold as Fold<unknown, unknown>,
-    { matching, edges, splits: [], value } satisfies Series,
+    { matching, edges, splits, value } satisfies Series,
   ]
   switch (kind) {
     case 'all persons':

@@ -13,6 +13,8 @@ export interface DaySource {
   readonly days: CalendarDays
   /** By bit, as asked. */
   readonly counts: ReadonlyMap<number, DayCounts>
+  /** Only events with this code count; null: all. */
+  readonly split: { readonly values: ColumnView['values']; readonly code: number } | null
 }
 
 /** The persons of a day. */
@@ -26,31 +28,31 @@ const mostCut = 2
 
 /** The days of a bit, with the persons who have events between the asked times. Null: too many events would have to be looked at. */
 export function askedDays(
-  { lists, counts }: DaySource,
+  source: DaySource,
   bit: number,
   { from, to, bits }: Pick<Matching, 'from' | 'to' | 'bits'>,
 ): readonly AskedDay[] | null {
   const days: AskedDay[] = []
   let cut = 0
-  for (const day of counts.get(bit)!.all) {
+  for (const day of source.counts.get(bit)!.all) {
     if (day.greatest < from || day.least > to) continue
     if (day.least >= from && day.greatest <= to) days.push(day)
     else if (++cut > mostCut) return null
-    else days.push({ start: day.start, persons: personsOf(lists, day, bit, bits, from, to) })
+    else days.push({ start: day.start, persons: personsOf(source, day, bit, bits, from, to) })
   }
   return days
 }
 
-function personsOf(lists: ListView, day: DayCount, bit: number, bits: EventBits, from: number, to: number): PersonSet {
+function personsOf(source: DaySource, day: DayCount, bit: number, bits: EventBits, from: number, to: number): PersonSet {
   const found = new PersonSet()
   for (const person of day.persons)
-    if (eventsBetween(lists, person, bit, bits, Math.max(from, day.start), Math.min(to, day.end - 1), 1) > 0) found.add(person)
+    if (eventsBetween(source, person, bit, bits, Math.max(from, day.start), Math.min(to, day.end - 1), 1) > 0) found.add(person)
   return found
 }
 
 /** Of one person, whatever the person is; at most `most`. */
 function eventsBetween(
-  { start, end, time, event }: ListView,
+  { lists: { start, end, time, event }, split }: DaySource,
   person: number,
   bit: number,
   bits: EventBits,
@@ -61,14 +63,14 @@ function eventsBetween(
   let events = 0
   const last = end[person]!
   for (let i = firstSince(time, start[person]!, last, from); i < last && time[i]! <= to && events < most; i++)
-    if ((bitsOf(bits, event[i]!, i, person) & bit) !== 0) events++
+    if ((bitsOf(bits, event[i]!, i, person) & bit) !== 0 && (split === null || split.values[i] === split.code)) events++
   return events
 }
 
 /** The number of events of a day between two times, both included. */
-export function countBetween(lists: ListView, day: DayCount, bit: number, bits: EventBits, from: number, to: number): number {
+export function countBetween(source: DaySource, day: DayCount, bit: number, bits: EventBits, from: number, to: number): number {
   let events = 0
-  for (const person of day.persons) events += eventsBetween(lists, person, bit, bits, from, to)
+  for (const person of day.persons) events += eventsBetween(source, person, bit, bits, from, to)
   return events
 }
 

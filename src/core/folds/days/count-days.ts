@@ -1,7 +1,7 @@
 import { Ints } from '../../kernels/grow.ts'
 import type { CalendarDays } from '../../lists/kept/calendar-days.ts'
-import { DayCounts, quarter } from '../../lists/kept/day-counts.ts'
-import type { EventBits, Fold, ListView } from '../fold.ts'
+import { quarter, SplitCounts } from '../../lists/kept/day-counts.ts'
+import type { ColumnView, EventBits, Fold, ListView } from '../fold.ts'
 import { Matches } from '../matches.ts'
 import { Edges } from '../series/edges.ts'
 
@@ -12,14 +12,16 @@ export interface CountDaysParams {
   readonly bits: EventBits
   /** The starts of all days with an event, and the end of the last one. */
   readonly edges: Float64Array
+  /** Codes that split the events, of so many; null: none do. */
+  readonly split: { readonly values: ColumnView['values']; readonly size: number } | null
 }
 
-/** By day, as many as there are edges less one. */
+/** By code and then by day: of each code as many as there are edges less one. */
 interface CountedDays {
-  /** The persons of each day in order, one day after the other: those of day `d` are from `offsets[d]` to `offsets[d + 1]`. */
+  /** The persons of each in order, one after the other: those of `d` are from `offsets[d]` to `offsets[d + 1]`. */
   readonly persons: Int32Array
   readonly offsets: Int32Array
-  /** Events by quarter of an hour, `quartersOf` of each day. */
+  /** Events by quarter of an hour, `quartersOf` of each. */
   readonly quarters: Uint32Array
   readonly least: Float64Array
   readonly greatest: Float64Array
@@ -35,8 +37,10 @@ const quartersOf = (edges: Float64Array): number => {
 export const countDaysFold: Fold<CountDaysParams, readonly CountedDays[]> = {
   name: 'count days',
   over: 'persons',
-  *run(lists, { bits, edges }, from, to) {
-    const days = edges.length - 1
+  *run(lists, { bits, edges, split }, from, to) {
+    const ofCode = edges.length - 1
+    const codes = split?.size ?? 1
+    const days = codes * ofCode
     const ofDay = quartersOf(edges)
     const quarters = new Uint32Array(days * ofDay)
     const least = new Float64Array(days).fill(Number.POSITIVE_INFINITY)
@@ -45,23 +49,31 @@ export const countDaysFold: Fold<CountDaysParams, readonly CountedDays[]> = {
     const whole = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY, scope: null, bits, further: null, takesAll: false }
     const matches = new Matches(whole)
     const table = new Edges(edges)
+    /** By code, the last day of the person. */
+    const last = new Int32Array(codes)
     for (let person = from; person < to; ) {
       person = matches.fill(lists, person, to)
-      const { time, offsets } = matches
+      const { time, offsets, index } = matches
       for (let at = 0; at < matches.persons; at++) {
         let day = -1
         let until = Number.NEGATIVE_INFINITY
+        last.fill(-1)
         for (let row = offsets[at]!; row < offsets[at + 1]!; row++) {
           const when = time[row]!
           if (when >= until) {
             day = table.countAt(when) - 1
             until = edges[day + 1]!
-            rows.push(matches.person[at]!)
-            dayOf.push(day)
-            if (when < least[day]!) least[day] = when
           }
-          quarters[day * ofDay + Math.floor((when - edges[day]!) / quarter)]!++
-          if (when > greatest[day]!) greatest[day] = when
+          const code = split === null ? 0 : split.values[index[row]!]!
+          const cell = code * ofCode + day
+          if (last[code] !== day) {
+            last[code] = day
+            rows.push(matches.person[at]!)
+            dayOf.push(cell)
+            if (when < least[cell]!) least[cell] = when
+          }
+          quarters[cell * ofDay + Math.floor((when - edges[day]!) / quarter)]!++
+          if (when > greatest[cell]!) greatest[cell] = when
         }
       }
       yield
@@ -82,11 +94,15 @@ function byDay(persons: Int32Array, dayOf: Int32Array, days: number): Pick<Count
   return { persons: sorted, offsets }
 }
 
-/** Days that are too many are not worth it. */
+/** Days, and days of all codes, that are too many are not worth it. */
 const mostDays = 50_000
 
 /** The starts of the days of all events, and the end of the last one. Null: there are none, or far too many days. A loop with pauses. */
-export function* edgesOfAll({ start, end, time, persons }: ListView, days: CalendarDays): Generator<void, Float64Array | null, void> {
+export function* edgesOfAll(
+  { start, end, time, persons }: ListView,
+  days: CalendarDays,
+  codes: number,
+): Generator<void, Float64Array | null, void> {
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (let person = 0; person < persons; person++) {
     if (person % 65_536 === 65_535) yield
@@ -94,24 +110,26 @@ export function* edgesOfAll({ start, end, time, persons }: ListView, days: Calen
     first = Math.min(first, time[start[person]!]!)
     last = Math.max(last, time[end[person]! - 1]!)
   }
-  if (first > last || (last - first) / 86_400e6 > mostDays) return null
+  if (first > last || (last - first) / 86_400e6 > mostDays / codes) return null
   return days.edges(days.numberAt(first), days.numberAt(last))
 }
 
 /** What the fold has counted. A loop with pauses. */
 export function* dayCounts(
   parts: readonly CountedDays[],
-  { edges }: CountDaysParams,
+  { edges, split }: CountDaysParams,
   days: CalendarDays,
-): Generator<void, DayCounts, void> {
-  const counts = new DayCounts(days)
+): Generator<void, SplitCounts, void> {
+  const all = new SplitCounts(days)
   const ofDay = quartersOf(edges)
   const first = days.numberAt(edges[0]!)
-  for (let day = 0; day < edges.length - 1; day++) {
+  const ofCode = edges.length - 1
+  for (let day = 0; day < ofCode * (split?.size ?? 1); day++) {
     if (day % 16 === 15) yield
+    const counts = all.of(Math.floor(day / ofCode))
     for (const { persons, offsets, quarters, least, greatest } of parts) {
       if (offsets[day] === offsets[day + 1]) continue
-      const made = counts.day(first + day)
+      const made = counts.day(first + (day % ofCode))
       made.persons.append(persons.subarray(offsets[day], offsets[day + 1]))
       for (let i = 0; i < made.quarters.length; i++) {
         const events = quarters[day * ofDay + i]!
@@ -122,5 +140,5 @@ export function* dayCounts(
       made.greatest = Math.max(made.greatest, greatest[day]!)
     }
   }
-  return counts
+  return all
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { CalendarDays } from '../../lists/kept/calendar-days.ts'
-import type { DayCounts } from '../../lists/kept/day-counts.ts'
-import type { EventCondition, KeptDayCounts } from '../../lists/kept/kept-counts.ts'
-import type { EventBits, Fold, ListView, Matching } from '../fold.ts'
+import type { SplitCounts } from '../../lists/kept/day-counts.ts'
+import { type EventCondition, type KeptDayCounts, mostCodes } from '../../lists/kept/kept-counts.ts'
+import type { ColumnView, EventBits, Fold, ListView, Matching, PlacedColumn } from '../fold.ts'
 import { lifecycleFold } from '../lifecycle.ts'
 import { retentionFold } from '../retention.ts'
 import { seriesFold } from '../series/fold.ts'
@@ -18,16 +18,18 @@ import { dayStickiness, isAnyEvent } from './stickiness.ts'
 interface FromDays<P, R> {
   /** The bits of its conditions, each of which has days of its own; null: it takes the events. */
   bits(params: P): readonly number[] | null
-  /** Null: it takes the events after all. */
-  run(source: DaySource, params: P): Generator<void, R | null, void>
+  /** The column that splits the events; null: none does. */
+  split?(params: P): PlacedColumn | null
+  /** `sources`: by code of that column, or one. Null: it takes the events after all. */
+  run(sources: readonly DaySource[], params: P): Generator<void, R | null, void>
 }
 
 const way = <P, R>(fold: Fold<P, R>, from: FromDays<P, R>) => [fold.name, from as FromDays<unknown, unknown>] as const
 const ways: ReadonlyMap<string, FromDays<unknown, unknown>> = new Map([
-  way(seriesFold, { bits: (series) => (readsDays(series) ? [1] : null), run: daySeries }),
-  way(stickinessFold, { bits: (params) => (isAnyEvent(params) ? [1] : null), run: dayStickiness }),
-  way(lifecycleFold, { bits: () => [1], run: dayLifecycle }),
-  way(retentionFold, { bits: (params) => (isOfDays(params) ? [1, 2] : null), run: dayRetention }),
+  way(seriesFold, { bits: (series) => (readsDays(series) ? [1] : null), split: ({ splits }) => splits[0] ?? null, run: daySeries }),
+  way(stickinessFold, { bits: (params) => (isAnyEvent(params) ? [1] : null), run: ([source], params) => dayStickiness(source!, params) }),
+  way(lifecycleFold, { bits: () => [1], run: ([source], params) => dayLifecycle(source!, params) }),
+  way(retentionFold, { bits: (params) => (isOfDays(params) ? [1, 2] : null), run: ([source], params) => dayRetention(source!, params) }),
 ])
 
 /** How loops are run. */
@@ -56,36 +58,46 @@ export async function resultFromDays(
   const bits = fromDays && lists.entry === null ? fromDays.bits(params) : null
   const matching = bits && fold.conditions?.(params)
   if (!fromDays || !matching || !isPlain(matching)) return null
-  const asked = bits.map((bit): Asked | null => askedOf(bit, matching.bits, days))
+  const split = fromDays.split?.(params)?.column ?? null
+  if (split && split.size > mostCodes) return null
+  const asked = bits.map((bit): Asked | null => askedOf(bit, matching.bits, split, days))
   if (!asked.every((one) => one !== null)) return null
   const byKey = new Map(asked.map((one) => [one.key, one]))
   const found = new Map([...byKey].map(([key, { condition }]) => [key, kept.find(key, condition)]))
-  const counted = new Map<string, DayCounts>()
+  const counted = new Map<string, SplitCounts>()
   for (const [key, { counts, isWanted }] of found)
     if (counts) counted.set(key, counts)
     else if (!isWanted) return null
   for (const [key, { condition }] of byKey) {
     if (counted.has(key)) continue
-    const made = await countedDays(condition, lists, days, loops)
+    const made = await countedDays(condition, split, lists, days, loops)
     if (!made) return null
     kept.keep(key, made)
     counted.set(key, made)
   }
-  const counts = new Map(asked.map(({ bit, key }) => [bit, counted.get(key)!]))
-  return loops.completed(fromDays.run({ lists, days, counts }, params))
+  const sources = Array.from({ length: split?.size ?? 1 }, (_, code): DaySource => {
+    const counts = new Map(asked.map(({ bit, key }) => [bit, counted.get(key)!.of(code)]))
+    return { lists, days, counts, split: split && { values: split.values, code } }
+  })
+  return loops.completed(fromDays.run(sources, params))
 }
 
 async function countedDays(
   condition: EventCondition,
+  split: ColumnView | null,
   lists: ListView,
   days: CalendarDays,
   { fold, completed }: Loops,
-): Promise<DayCounts | null> {
-  const edges = await completed(edgesOfAll(lists, days))
+): Promise<SplitCounts | null> {
+  const edges = await completed(edgesOfAll(lists, days, split?.size ?? 1))
   if (!edges) return null
   const { byEvent, others, columns } = condition
   const flags = columns.map((column) => ({ of: 'event', bits: 1, column: { size: 0, numbers: null, ...column } }) as const)
-  const params = { bits: { byEvent: Int32Array.from(byEvent), others, flags }, edges }
+  const params = {
+    bits: { byEvent: Int32Array.from(byEvent), others, flags },
+    edges,
+    split: split && { values: split.values, size: split.size },
+  }
   const parts = await fold(countDaysFold, params)
   return parts && completed(dayCounts(parts, params, days))
 }
@@ -93,15 +105,15 @@ async function countedDays(
 const isPlain = ({ scope, further, takesAll }: Matching): boolean => scope === null && further === null && !takesAll
 
 /** Null: a column is not kept between queries. */
-function askedOf(bit: number, bits: EventBits, { zone }: CalendarDays): Asked | null {
+function askedOf(bit: number, bits: EventBits, split: ColumnView | null, { zone }: CalendarDays): Asked | null {
   const { byEvent, others, flags } = ofEvents(bits)
   const is = (mask: number) => ((mask & bit) === 0 ? 0 : 1)
   const columns = flags.filter((flag) => (flag.bits & bit) !== 0).map(({ column }) => column)
-  if (columns.some(({ id }) => id === undefined)) return null
+  if ((split && split.id === undefined) || columns.some(({ id }) => id === undefined)) return null
   const names = Uint8Array.from(byEvent, is)
   const last = names.findLastIndex((one) => one !== is(others))
-  const condition = { byEvent: names.subarray(0, last + 1), others: is(others), columns }
+  const condition = { byEvent: names.subarray(0, last + 1), others: is(others), columns, split }
   const ids = columns.map(({ id }) => id!).sort((a, b) => a - b)
-  const text = JSON.stringify([zone.name, [...condition.byEvent], condition.others, ids])
+  const text = JSON.stringify([zone.name, [...condition.byEvent], condition.others, ids, split?.id ?? null])
   return { bit, key: createHash('sha256').update(text).digest('base64'), condition }
 }

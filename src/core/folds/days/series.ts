@@ -8,15 +8,25 @@ import { type Bits, count, countOf, countOfEither, emptyBits, intersect, keepNew
 const counted = 1
 type Counts = Generator<void, Float64Array | null, void>
 
-/** Of one group, and nothing but events or persons is counted. Events of some persons only are not counted by day. */
+/** Split by one column at most, and nothing but events or persons is counted. Events of some persons only are not counted by day. */
 export const readsDays = ({ splits, value: { kind }, matching: { bits } }: Series): boolean =>
-  splits.length === 0 &&
+  splits.length <= 1 &&
+  splits.every(({ of }) => of === 'event') &&
   (kind === 'persons' || kind === 'sightings' || kind === 'windows' || (kind === 'events' && bits.flags.every(({ of }) => of === 'event')))
 
-export function* daySeries(source: DaySource, series: Series): Generator<void, SeriesPart | null, void> {
-  const counts = yield* countsOf(source, series)
-  if (counts === null) return null
-  return counts.some((n) => n !== 0) ? { combinations: [0], state: counts } : { combinations: [], state: new Float64Array(0) }
+export function* daySeries(sources: readonly DaySource[], series: Series): Generator<void, SeriesPart | null, void> {
+  const combinations: number[] = []
+  const found: Float64Array[] = []
+  for (const [code, source] of sources.entries()) {
+    const counts = yield* countsOf(source, series)
+    if (counts === null) return null
+    if (counts.every((n) => n === 0)) continue
+    combinations.push(code)
+    found.push(counts)
+  }
+  const state = new Float64Array(found.reduce((length, counts) => length + counts.length, 0))
+  for (const [i, counts] of found.entries()) state.set(counts, i * counts.length)
+  return { combinations, state }
 }
 
 function countsOf(source: DaySource, series: Series): Counts {
@@ -30,13 +40,13 @@ const everyTime = Float64Array.of(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFI
 /** Parts of days that are no whole quarters. */
 const mostCut = 2
 
-function* eventsOf({ lists, counts }: DaySource, { matching, edges: given }: Series): Counts {
+function* eventsOf(source: DaySource, { matching, edges: given }: Series): Counts {
   const edges = given ?? everyTime
   const bits = ofEvents(matching.bits)
   const found = new Float64Array(edges.length - 1)
   let bucket = 0
   let cut = 0
-  for (const day of counts.get(counted)!.all) {
+  for (const day of source.counts.get(counted)!.all) {
     while (bucket < found.length && edges[bucket + 1]! <= day.start) bucket++
     for (let i = bucket; i < found.length && edges[i]! < day.end; i++) {
       const from = Math.max(edges[i]!, matching.from, day.start)
@@ -51,7 +61,7 @@ function* eventsOf({ lists, counts }: DaySource, { matching, edges: given }: Ser
       const end = to > day.greatest ? day.quarters.length : (to - day.start) / quarter
       if (Number.isInteger(first) && Number.isInteger(end)) for (let q = first; q < end; q++) found[i]! += day.quarters[q]!
       else if (++cut > mostCut) return null
-      else found[i]! += countBetween(lists, day, counted, bits, from, to - 1)
+      else found[i]! += countBetween(source, day, counted, bits, from, to - 1)
       yield
     }
   }

@@ -18,6 +18,30 @@ export interface DayCount {
   greatest: number
 }
 
+/** For one condition on events, and each code of a column that splits them; without one there is code 0. */
+export class SplitCounts {
+  readonly days: CalendarDays
+  /** By code. */
+  readonly byCode: DayCounts[] = []
+
+  constructor(days: CalendarDays) {
+    this.days = days
+  }
+
+  get bytes(): number {
+    return this.byCode.reduce((sum, counts) => sum + counts.bytes, 0)
+  }
+
+  of(code: number): DayCounts {
+    while (this.byCode.length <= code) this.byCode.push(new DayCounts(this.days))
+    return this.byCode[code]!
+  }
+
+  merge(merged: number, survivor: number): void {
+    for (const counts of this.byCode) counts.merge(merged, survivor)
+  }
+}
+
 /** For one condition on events: how many meet it in each quarter of an hour, and which persons have some on each day. */
 export class DayCounts {
   readonly days: CalendarDays

@@ -1,7 +1,7 @@
 import type { SomeColumn } from '../columns.ts'
 import type { EventLists } from '../event-lists.ts'
 import type { EventBatch } from '../ports.ts'
-import type { DayCounts } from './day-counts.ts'
+import type { SplitCounts } from './day-counts.ts'
 import type { ListChange, ListNews } from './list-news.ts'
 
 /** Conditions on an event: its name, and columns that must be 1. */
@@ -10,11 +10,16 @@ export interface EventCondition {
   readonly byEvent: Uint8Array
   readonly others: number
   readonly columns: readonly Pick<SomeColumn, 'values'>[]
+  /** A column of codes that splits the events; null: none does. */
+  readonly split: Pick<SomeColumn, 'values'> | null
 }
+
+/** Columns with more codes do not split what is kept. */
+export const mostCodes = 64
 
 /** Null: it was asked for, or it is not worth its memory. */
 interface Kept {
-  counts: DayCounts | null
+  counts: SplitCounts | null
   bytes: number
   /** Changes of the lists that it has. */
   at: number
@@ -23,9 +28,9 @@ interface Kept {
 /** What keeps counts between queries. */
 export interface KeptDayCounts {
   /** `isWanted`: it was asked for before. */
-  find(key: string, condition: EventCondition): { readonly counts: DayCounts | null; readonly isWanted: boolean }
+  find(key: string, condition: EventCondition): { readonly counts: SplitCounts | null; readonly isWanted: boolean }
   /** Keeps it if memory is unused. */
-  keep(key: string, counts: DayCounts): void
+  keep(key: string, counts: SplitCounts): void
 }
 
 /** Keys that are remembered: the others count as new. */
@@ -51,18 +56,18 @@ export class KeptCounts {
     this.news = lists.news
   }
 
-  find(key: string, condition: EventCondition): { readonly counts: DayCounts | null; readonly isWanted: boolean } {
+  find(key: string, condition: EventCondition): { readonly counts: SplitCounts | null; readonly isWanted: boolean } {
     const known = this.known.get(key)
     const kept = known ?? { counts: null, bytes: 0, at: 0 }
     this.known.delete(key)
     this.known.set(key, kept)
-    if (kept.counts) this.follow(kept, kept.counts, condition)
+    if (kept.counts) this.follow(key, kept, kept.counts, condition)
     if (this.known.size > mostKeys) this.forget(this.known.keys().next().value!)
     return { counts: kept.counts, isWanted: known !== undefined && kept.counts === null && !this.useless.has(key) }
   }
 
   /** Keeps it if it fits: into its share, and into `unused` bytes. Returns the bytes that were dropped for it. */
-  keep(key: string, counts: DayCounts, unused: number): number {
+  keep(key: string, counts: SplitCounts, unused: number): number {
     const { bytes } = counts
     const most = Math.min(Math.max(leastMemory, this.lists.bytes * memoryShare), this.bytes + unused)
     if (bytes > most) {
@@ -106,7 +111,7 @@ export class KeptCounts {
   }
 
   /** The lists do not change while they are read, so nobody reads counts that are behind them. */
-  private follow(kept: Kept, counts: DayCounts, condition: EventCondition): void {
+  private follow(key: string, kept: Kept, counts: SplitCounts, condition: EventCondition): void {
     const { news } = this
     if (kept.at < news.first) {
       this.drop(kept)
@@ -114,11 +119,16 @@ export class KeptCounts {
     }
     if (kept.at === news.length) return
     const changes = news.after(kept.at)
-    const now = condition.columns.length > 0 ? whereNow(changes) : null
+    const now = condition.columns.length > 0 || condition.split ? whereNow(changes) : null
     for (const [i, change] of changes.entries())
       if (change.kind === 'merge') counts.merge(change.merged, change.survivor)
       else this.add(change.batch, counts, condition, (person) => now!(person, i))
     kept.at = news.length
+    if (counts.byCode.length > mostCodes) {
+      this.useless.add(key)
+      this.drop(kept)
+      return
+    }
     this.bytes -= kept.bytes
     kept.bytes = counts.bytes
     this.bytes += kept.bytes
@@ -130,19 +140,17 @@ export class KeptCounts {
   /** `now`: what a person of the batch is now. */
   private add(
     { person, time, event, seq }: EventBatch,
-    counts: DayCounts,
+    counts: SplitCounts,
     condition: EventCondition,
     now: (person: number) => number,
   ): void {
-    const { byEvent, others, columns } = condition
+    const { byEvent, others, columns, split } = condition
     for (let i = 0; i < person.length; i++) {
       const id = event[i]!
       if ((id < byEvent.length ? byEvent[id]! : others) === 0) continue
-      if (columns.length > 0) {
-        const index = this.lists.indexOf(now(person[i]!), time[i]!, seq[i]!)
-        if (columns.some(({ values }) => values[index] !== 1)) continue
-      }
-      counts.add(person[i]!, time[i]!)
+      const index = columns.length > 0 || split ? this.lists.indexOf(now(person[i]!), time[i]!, seq[i]!) : -1
+      if (columns.some(({ values }) => values[index] !== 1)) continue
+      counts.of(split ? split.values[index]! : 0).add(person[i]!, time[i]!)
     }
   }
 }

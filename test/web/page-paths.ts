@@ -37,6 +37,7 @@ export const pagePaths = [
   'settings/roles',
   'settings/domains',
   'settings/proxies',
+  'settings/activity',
   'settings/backups',
   'settings/account',
   'settings/keys',

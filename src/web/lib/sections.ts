@@ -44,6 +44,7 @@ export const settingsGroups = [
       { name: 'roles', title: 'Roles' },
       { name: 'domains', title: 'Domains' },
       { name: 'proxies', title: 'Proxies' },
+      { name: 'activity', title: 'Activity log' },
       { name: 'backups', title: 'Backups' },
     ],
   },

@@ -5,6 +5,7 @@ import { settingsGroups } from '../lib/sections.ts'
 import { useProject } from '../lib/session.ts'
 import { DomainsSection, ProxySection, RolesSection } from '../settings/access.tsx'
 import { AccountSection, KeysSection, NoSection, OrganizationSection } from '../settings/account.tsx'
+import { ActivitySection } from '../settings/activity.tsx'
 import { BackupsSection } from '../settings/backups.tsx'
 import { InstallSection } from '../settings/install.tsx'
 import { InvitesSection, MembersSection } from '../settings/members.tsx'
@@ -26,6 +27,7 @@ const bodies: Readonly<Record<SectionName, FunctionComponent>> = {
   roles: RolesSection,
   domains: DomainsSection,
   proxies: ProxySection,
+  activity: ActivitySection,
   backups: BackupsSection,
   account: AccountSection,
   keys: KeysSection,

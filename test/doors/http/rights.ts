@@ -117,7 +117,10 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
 
   // The organization itself.
   '401 401 404 404 401 404 | ok ok ok | ok ok ok 403 | 403 403 ok 404 | ok 401 404': ['organizations.retrieve'],
-  '401 401 404 404 401 404 | 403 ok ok | ok ok ok 403 | 403 403 ok 404 | 403 401 404': ['organizations.activity'],
+  '401 401 404 404 401 404 | 403 ok ok | ok ok ok 403 | 403 403 ok 404 | 403 401 404': [
+    'organizations.activity',
+    'organizations.activity_export',
+  ],
   '401 401 404 404 401 404 | 403 ok ok | ok 403 ok 403 | 403 403 ok 404 | 403 401 404': ['organizations.update'],
   '401 401 404 404 401 404 | 403 403 ok | ok 403 ok 403 | 403 403 ok 404 | 403 401 404': ['organizations.remove'],
 

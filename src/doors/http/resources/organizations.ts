@@ -3,7 +3,7 @@ import { activitySchema } from '../../answers/activity.ts'
 import { organizationSchema } from '../../answers/organizations.ts'
 import { pageSchema } from '../../answers/pages.ts'
 import { fromOf } from '../access/session-cookies.ts'
-import { activityPage, activityParameters } from '../activity.ts'
+import { activityFile, activityPage, activityParameters } from '../activity.ts'
 import { presentOrganization } from '../present.ts'
 import { defineResource } from '../resource.ts'
 
@@ -81,6 +81,15 @@ export const organizations = defineResource({
       queryParameters: activityParameters,
       answer: activitySchema,
       handle: (visit) => activityPage(visit, { organization_id: visit.organization.id }),
+    }),
+    row({
+      method: 'GET',
+      path: ':id/activity/export',
+      name: 'activity_export',
+      summary: 'The whole activity log of the organization as a file, newest first: one entry a line as JSON, each as in the pages',
+      level: 'admin',
+      scope: 'activity_log:read',
+      handle: (visit) => activityFile(visit, { organization_id: visit.organization.id }, `activity-${visit.organization.slug}`),
     }),
     row({
       method: 'DELETE',

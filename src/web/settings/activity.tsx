@@ -1,0 +1,94 @@
+import type { ActivityEntryAnswer } from '../../doors/answers/activity.ts'
+import { deviceName } from '../lib/device-name.ts'
+import { momentText } from '../lib/format.ts'
+import { useProject } from '../lib/session.ts'
+import { ListTable, useList } from '../ui/list-table.tsx'
+import { useOrganization } from './organization-of.ts'
+
+const short = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? null)
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+const changeText = ({ field, action, before, after }: NonNullable<ActivityEntryAnswer['detail']['changes']>[number]): string =>
+  action === 'changed'
+    ? `${field}: ${short(before)} → ${short(after)}`
+    : `${field}: ${action} ${short(action === 'deleted' ? before : after)}`
+/** `second_factor_enabled`, `OrganizationInvite`: names of the API as words. */
+const words = (name: string): string =>
+  name
+    .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .replaceAll('_', ' ')
+    .toLowerCase()
+
+/** Changes of an entry that are shown; the file has all of them. */
+const shownChanges = 5
+
+function What({ entry }: { entry: ActivityEntryAnswer }) {
+  const { activity, scope, item_id, detail } = entry
+  const changes = detail.changes ?? []
+  return (
+    <>
+      {words(activity)} <span class="note">{words(scope)}</span> {detail.name ?? item_id}
+      {changes.slice(0, shownChanges).map((change, i) => (
+        <div class="note" key={i}>
+          {changeText(change)}
+        </div>
+      ))}
+      {changes.length > shownChanges && <div class="note">and {changes.length - shownChanges} more changes</div>}
+    </>
+  )
+}
+
+/** The activity log of the organization, for administrators. */
+export function ActivitySection() {
+  const own = useOrganization()
+  return (
+    <section class="block">
+      <h2>Activity log</h2>
+      {own.isAdmin ? <Entries /> : <p class="note">Only administrators can read the activity log.</p>}
+    </section>
+  )
+}
+
+function Entries() {
+  const { timezone } = useProject()
+  const own = useOrganization()
+  const list = useList<ActivityEntryAnswer>(own.api('activity/?limit=50'))
+  return (
+    <>
+      <p class="note">
+        What was changed in the organization and its projects, newest first. The address and the browser are kept of what concerns signing
+        in.{' '}
+        <a href={own.api('activity/export/')} download>
+          Download the whole log
+        </a>{' '}
+        (lines of JSON)
+      </p>
+      <ListTable
+        list={list}
+        what="entries"
+        head={['When', 'Who', 'What', 'From']}
+        empty="Nothing was changed yet."
+        row={(entry) => (
+          <tr key={entry.id}>
+            <td class="when">{momentText(entry.created_at, timezone)}</td>
+            <td class="clip" title={entry.user?.email}>
+              {entry.user ? entry.user.first_name || entry.user.email : 'The system'}
+            </td>
+            <td class="wrap">
+              <What entry={entry} />
+            </td>
+            <td title={entry.detail.from?.user_agent ?? undefined}>
+              {entry.detail.from && (
+                <>
+                  {entry.detail.from.address ?? 'Unknown address'}
+                  <div class="note">{deviceName(entry.detail.from.user_agent)}</div>
+                </>
+              )}
+            </td>
+          </tr>
+        )}
+      />
+    </>
+  )
+}

@@ -23,7 +23,7 @@ import {
   type ProjectRecord,
   type User,
 } from '../../src/service/accounts/records.ts'
-import { hashKey, maskKey, randomKey } from '../../src/service/accounts/secrets/secrets.ts'
+import { hashKey, hashPassword, maskKey, randomKey } from '../../src/service/accounts/secrets/secrets.ts'
 import type { Json } from '../../src/service/accounts/store.ts'
 import { insertUser } from '../../src/service/accounts/users/users.ts'
 import { intervalOf, isActive, scheduleLane } from '../../src/service/exports/records.ts'
@@ -225,7 +225,7 @@ export async function startWorld(): Promise<World> {
       return project
     },
     makeUser: async ({ organizationId, level: at, email, password, first_name, last_name, ...others }) => {
-      const password_hash = password === undefined ? null : await context.passwords.hash(password, 'world')
+      const password_hash = password === undefined ? null : await hashPassword(password)
       return store.write(async (tables) => {
         const user = await insertUser(context, tables, { email, password_hash, first_name, last_name, isProven: true })
         if (organizationId !== null) await insertMembership(context, tables, user, organizationId, at)

@@ -40,6 +40,7 @@ export const sessionSchema = z.object({
   id: z.string(),
   is_current: z.boolean(),
   user_agent: z.string().nullable().meta({ description: 'Name of the browser, from its user agent' }),
+  address: z.string().nullable().meta({ description: 'Network address from which it began' }),
   created_at: timeSchema,
   expires_at: timeSchema,
 })

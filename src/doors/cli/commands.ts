@@ -93,6 +93,16 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./users/reset-2fa.ts')).resetSecondFactor,
   },
   {
+    name: 'users deactivate',
+    summary: 'Lets a user in no longer: sessions and API keys end at once. What the user has made stays.',
+    load: async () => (await import('./users/activation.ts')).deactivateUser,
+  },
+  {
+    name: 'users activate',
+    summary: 'Lets a deactivated user sign in again. Earlier API keys stay deleted.',
+    load: async () => (await import('./users/activation.ts')).activateUser,
+  },
+  {
     name: 'keys list',
     summary: 'Lists the personal API keys: user, label, scopes and last use, without the secrets.',
     load: async () => (await import('./list.ts')).listKeys,

@@ -22,6 +22,7 @@ import { createProjects, insertProject, type NewProject } from './projects/proje
 import { type AccountStore, type LevelName, level, type Organization, type ProjectRecord, type User } from './records.ts'
 import { notFound } from './refusals.ts'
 import { lazySecretBox } from './secrets/secret-box.ts'
+import { createActivation } from './users/activation.ts'
 import { createEmailLinks } from './users/email-links.ts'
 import { createPasswordLinks } from './users/password-links.ts'
 import { createPasswords } from './users/passwords.ts'
@@ -145,6 +146,7 @@ export const createAccounts = (options: AccountOptions) => {
   return {
     context,
     users: createUsers(context),
+    activation: createActivation(context),
     sessions: createSessions(context),
     signingIn: createSigningIn(context),
     secondFactors: createSecondFactors(context),

@@ -590,6 +590,7 @@ export const accountShapes = {
     authenticated_at: 'time',
     expires_at: 'time',
     user_agent: 'text?',
+    address: 'text?', // of the network from which it began; null: unknown, or from before it was kept
   },
   password_links: {
     hash: 'text', // of the secret in the link
@@ -606,6 +607,9 @@ export const accountShapes = {
     email: 'text', // the present address, or the one that replaces it
     created_at: 'time',
     expires_at: 'time',
+    present_hash: 'text?', // of the secret that was mailed to the present address, which confirms the change, too; null: nobody has proven it
+    confirmed_at: 'time?', // with the first secret
+    present_confirmed_at: 'time?', // with the second one
   },
   /** What authenticator apps of users show: at most one for a user. */
   second_factors: {

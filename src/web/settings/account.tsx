@@ -117,7 +117,11 @@ function AddressState() {
     return (
       <p class="note" role="status">
         {user.pending_email} becomes your address when it is confirmed.{' '}
-        {hasMail === false ? byOperator(user.pending_email) : 'A link was mailed to it.'}
+        {hasMail === false
+          ? byOperator(user.pending_email)
+          : user.is_email_verified
+            ? `Links were mailed to it and to ${user.email}: open both.`
+            : 'A link was mailed to it.'}
       </p>
     )
   if (user.is_email_verified) return null

@@ -1,5 +1,6 @@
 import type { SignInAnswer } from '../../doors/answers/users.ts'
 import { patch, remove } from '../lib/api.ts'
+import { deviceName } from '../lib/device-name.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { ConfirmButton, Form, TextField } from '../ui/forms.tsx'
@@ -36,7 +37,7 @@ export function SignInSections() {
             name="password"
             type="password"
             label="New password"
-            hint="At least 8 characters. Personal API keys stay valid."
+            hint="At least 8 characters, and none that is guessed first. Personal API keys stay valid."
             required
             autocomplete="new-password"
             maxLength={1024}
@@ -51,13 +52,14 @@ export function SignInSections() {
         <ListTable
           list={list}
           what="sessions"
-          head={['Browser', 'Signed in', 'Until', null]}
+          head={['Browser', 'From', 'Signed in', 'Until', null]}
           empty="Nowhere."
           row={(session) => (
             <tr key={session.id}>
               <td class="clip" title={session.user_agent ?? ''}>
-                {session.is_current && <span class="state good">this one</span>} {session.user_agent ?? 'Unknown'}
+                {session.is_current && <span class="state good">this one</span>} {deviceName(session.user_agent)}
               </td>
+              <td>{session.address ?? 'Unknown'}</td>
               <td>{momentText(session.created_at, timezone)}</td>
               <td>{momentText(session.expires_at, timezone)}</td>
               <td>

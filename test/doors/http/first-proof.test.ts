@@ -167,9 +167,17 @@ const mover = async (password: string | null = owners) =>
     unproven_since: null,
     password_hash: password === null ? null : quickHash(password),
   })
+/** The secrets that were mailed to the present address and to the new one. */
+const linksOf = async (user: User, email: string): Promise<[string, string]> => {
+  const asked = await mailTo(user.email, 'A new address for your Waymark account')
+  expect(asked).toContain(email)
+  const [present] = readable(asked, /\/#\/confirm\/(\S+)/)
+  const [token] = readable(await mailTo(email, 'Confirm your address for Waymark'), /\/#\/confirm\/(\S+)/)
+  return [present!, token!]
+}
 const change = (user: User, body: object) => held.home.call('PATCH', '/api/users/@me/', { as: user, body })
 
-test('another address: with the password, known to the old one, and only when the new one is proven', async () => {
+test('another address: with the password, and only when the new one is proven and the old one agrees', async () => {
   const { call, world } = held.home
   const user = await mover()
   const email = `moved${movers}@acme.test`
@@ -181,12 +189,44 @@ test('another address: with the password, known to the old one, and only when th
     status: 200,
     body: { email: user.email, pending_email: email, is_email_verified: true },
   })
-  expect(await mailTo(user.email, 'A new address for your Waymark account')).toContain(email)
-  const [token] = readable(await mailTo(email, 'Confirm your address for Waymark'), /\/#\/confirm\/(\S+)/)
-  const done = await call('POST', '/api/users/@me/confirm_email/', { as: user, body: { token } })
-  expect(done).toMatchObject({ status: 200, body: { email, pending_email: null, is_email_verified: true } })
+  const [present, token] = await linksOf(user, email)
+  expect(present).not.toBe(token)
+  const thief = await mover()
+  const confirm = (token: string, as = user) => call('POST', '/api/users/@me/confirm_email/', { as, body: { token } })
+  for (const link of [present, token]) expect(await confirm(link, thief)).toMatchObject(refused(400, 'invalid_token', undefined, 'token'))
+  const waits = { status: 200, body: { email: user.email, pending_email: email, is_email_verified: true } }
+  expect(await confirm(token)).toMatchObject(waits)
+  expect(await confirm(token), 'twice the new one is not both').toMatchObject(waits)
+  expect((await world.accounts.users.byId(user.id))?.email).toBe(user.email)
+  expect(await confirm(present)).toMatchObject({ status: 200, body: { email, pending_email: null, is_email_verified: true } })
+  for (const link of [present, token]) expect(await confirm(link), 'used').toMatchObject(refused(400, 'invalid_token', undefined, 'token'))
   expect(await mailTo(user.email, 'The address of your Waymark account was changed')).toContain(email)
   expect((await world.accounts.users.byId(user.id))?.email).toBe(email)
+})
+
+test('the old address may be confirmed first; asking again replaces both links; an address that nobody has proven has no say', async () => {
+  const { call, world } = held.home
+  const user = await mover()
+  const confirm = (token: string) => call('POST', '/api/users/@me/confirm_email/', { as: user, body: { token } })
+  const asked = async (email: string) => {
+    expect((await change(user, { email, current_password: owners })).status).toBe(200)
+    return linksOf(user, email)
+  }
+  const [firstPresent, firstNew] = await asked(`first${movers}@acme.test`)
+  expect((await confirm(firstPresent)).body.email).toBe(user.email)
+  world.outbox.length = 0
+  const [present, token] = await asked(`second${movers}@acme.test`)
+  expect((await confirm(firstNew)).status, 'what the old address agreed to was another address').toBe(400)
+  expect((await confirm(present)).body.email).toBe(user.email)
+  expect((await confirm(token)).body.email).toBe(`second${movers}@acme.test`)
+
+  const unproven = await mover()
+  await world.accounts.context.store.write((tables) => tables.users.update({ id: unproven.id }, { is_email_verified: false }))
+  const email = `third${movers}@acme.test`
+  await change(unproven, { email, current_password: owners })
+  expect(await mailTo(unproven.email, 'A new address for your Waymark account')).not.toContain('/confirm/')
+  const [only] = readable(await mailTo(email, 'Confirm your address for Waymark'), /\/#\/confirm\/(\S+)/)
+  expect((await call('POST', '/api/users/@me/confirm_email/', { as: unproven, body: { token: only } })).body.email).toBe(email)
 })
 
 test('a user without a password changes the address by a recent login, never by a key', async () => {
@@ -238,8 +278,9 @@ test('an address that somebody else got meanwhile is not given twice', async () 
   const user = await mover()
   const email = `late${movers}@acme.test`
   await change(user, { email, current_password: owners })
-  const [token] = readable(await mailTo(email, 'Confirm your address for Waymark'), /\/#\/confirm\/(\S+)/)
+  const [present, token] = await linksOf(user, email)
   await held.home.world.makeUser({ email, organizationId: null, level: 1 })
+  expect((await call('POST', '/api/users/@me/confirm_email/', { as: user, body: { token: present } })).status).toBe(200)
   expect(await call('POST', '/api/users/@me/confirm_email/', { as: user, body: { token } })).toMatchObject(
     refused(400, 'unique', undefined, 'email'),
   )

@@ -262,6 +262,7 @@ test('sessions are listed, ended one by one, and all others at once', async () =
   const { body } = await call('GET', path, as(0))
   expect(body.results.map((one: { user_agent: string }) => one.user_agent.slice(0, 5)).sort()).toEqual(['<b>xx', 'one', 'three', 'two'])
   expect(body.results.filter((one: { is_current: boolean }) => one.is_current)).toHaveLength(1)
+  for (const one of body.results) expect(one.address, 'where it began').toBe('127.0.0.1')
   for (const cookie of cookies) expect(JSON.stringify(body)).not.toContain(cookie.split('=')[1])
   const [second] = body.results.filter((one: { user_agent: string }) => one.user_agent === 'two')
   const { body: others } = await call('GET', path, { as: stranger })

@@ -572,6 +572,34 @@ describe('an organization that requires it', () => {
     ])
   })
 
+  test('a key turns it on, and nothing that a key sends turns it off: that takes a session with a recent login', async () => {
+    const strict = await place.waymark.accounts.createOrganization({ name: 'Keyed' })
+    const boss = await place.user(`boss${++count}@acme.test`, [[strict, 'owner']])
+    const { browser } = await place.enrol(boss)
+    const keys = [
+      await place.waymark.accounts.personalKeys.create(boss, { label: 'write', scopes: ['organization:write'] }),
+      await place.waymark.accounts.personalKeys.create(boss, { label: 'all', scopes: ['*'] }),
+      await place.waymark.accounts.personalKeys.create(boss, { label: 'old', scopes: ['*'] }),
+    ]
+    await place.waymark.accounts.context.store.write((tables) => tables.personal_keys.update({ id: keys[2]!.key.id }, { scopes: null }))
+    const path = `/api/organizations/${strict.id}/`
+    for (const { value, key } of keys) {
+      const send = (body: object, method = 'PATCH') =>
+        place.browser().send(method, path, body, { headers: { authorization: `Bearer ${value}` } })
+      expect((await send({ enforce_2fa: false, name: 'Not enforced yet' })).status).toBe(200)
+      expect((await send({ enforce_2fa: true })).body.enforce_2fa, key.label).toBe(true)
+      for (const off of [false, null, 'false', 0, 'off'])
+        expect(await send({ enforce_2fa: off, name: 'Not taken' }), `${key.label} ${off}`).toMatchObject(refused(403, 'permission_denied'))
+      expect((await send({ enforce_2fa: true, name: 'Taken' })).body).toMatchObject({ enforce_2fa: true, name: 'Taken' })
+      expect((await browser.send('PATCH', path, { enforce_2fa: false })).body.enforce_2fa).toBe(false)
+    }
+    await browser.send('PATCH', path, { enforce_2fa: true })
+    place.pass(7 * 3_600_000)
+    expect(await browser.send('PATCH', path, { enforce_2fa: false })).toMatchObject(
+      refused(403, 'permission_denied', 'This action requires you to be recently authenticated.'),
+    )
+  })
+
   test('keys for flags that are evaluated elsewhere are refused, too', async () => {
     const strict = await place.waymark.accounts.createOrganization({ name: 'Flags' })
     const project = (await place.waymark.accounts.context.store.read.projects.first({ organization_id: strict.id }))!

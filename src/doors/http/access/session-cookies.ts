@@ -42,16 +42,15 @@ export async function sessionHeaders(visit: Visit, user: User, token: string) {
   }
 }
 
-const userAgentOf = ({ request }: Visit): string | null => request.headers.get('user-agent')
-/** The place of a request, for the activity log. */
-export function fromOf(visit: Visit): From {
-  const given = userAgentOf(visit)
-  return { address: visit.site.client, user_agent: given === null ? null : storableText(given.slice(0, longestUserAgent)) }
+/** The place of a request, for the activity log and for sessions. */
+export function fromOf({ request, site }: Visit): From {
+  const given = request.headers.get('user-agent')
+  return { address: site.client, user_agent: given === null ? null : storableText(given.slice(0, longestUserAgent)) }
 }
 
 /** Answers a way in: with a session, or with what waits for a code. */
 export async function signedInBy(visit: Visit, way: SessionWay, user: User, answer: { status: number; body: unknown }): Promise<Reply> {
-  const entered: Entered = await visit.app.accounts.signingIn.enter(way, user, userAgentOf(visit))
+  const entered: Entered = await visit.app.accounts.signingIn.enter(way, user, fromOf(visit))
   if (!entered.isWaiting) return new Reply(answer.status, answer.body, await sessionHeaders(visit, user, entered.token))
   const failure = failureOf(failures.codeRequired())
   const waiting = cookie(visit, loginCookie, entered.token, pendingLifetime / 1000)

@@ -97,6 +97,16 @@ export const directoryCommands = {
     return { user_id: user.id, email: user.email }
   },
 
+  'deactivate-user': async ({ accounts }: Waymark, { email }: { readonly email: string }) => {
+    const { user, sessions, keys } = await accounts.activation.deactivate(email)
+    return { user_id: user.id, email: user.email, sessions, keys }
+  },
+
+  'activate-user': async ({ accounts }: Waymark, { email }: { readonly email: string }) => {
+    const user = await accounts.activation.activate(email)
+    return { user_id: user.id, email: user.email }
+  },
+
   'create-key': async ({ accounts }: Waymark, { user: email, label, scopes }: NewKey) => {
     const user = await accounts.users.byEmail(email)
     if (!user) throw new WaymarkError('no-record', { message: `There is no user ${email}.` })

@@ -73,7 +73,7 @@ works once. A new password ends the sessions of the account and its other links;
 
 **Addresses.** The first link for a new password that is used proves the address of an account. What the account had before ends then: sessions, keys, memberships and invitations
 ([security.md](security.md#addresses)). \`is_email_verified\` says whether it is proven. \`POST /api/users/@me/ask_confirmation/\` mails a link to the signed-in user, and \`confirm_email/\` takes its secret: then
-everything stays. Another \`email\` needs \`current_password\` and a recent login. It is \`pending_email\` until the link that is mailed to it is opened, and the old address is notified. Without a mail server the operator
+everything stays. Another \`email\` needs \`current_password\` and a recent login. It is \`pending_email\` until the link that is mailed to it is opened, and the one that is mailed to the present address, if that is proven. Without a mail server the operator
 confirms it: \`waymark users confirm --email ADDRESS\`. The answer is the same if somebody else has the address.
 
 **Pagination.** Lists take \`limit\` (default 100, at most 1000) and \`offset\`, and answer \`{"count", "next", "previous", "results"}\`. Links begin with the public URL of the server

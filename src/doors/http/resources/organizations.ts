@@ -60,14 +60,15 @@ export const organizations = defineResource({
       method: 'PATCH',
       path: ':id',
       name: 'update',
-      summary: 'Changes an organization',
+      summary: 'Changes an organization. A personal API key may turn `enforce_2fa` on, not off',
       level: 'admin',
       needsRecentLogin: true,
       body: organizationInput.partial(),
       answer: organizationSchema,
       handle: async (visit) => {
         const { organizations } = visit.app.accounts
-        return presentOrganization(visit.app.accounts, await organizations.update(visit.by, visit.body, fromOf(visit)), visit.membership)
+        const updated = await organizations.update(visit.by, visit.body, fromOf(visit), visit.caller.via !== 'key')
+        return presentOrganization(visit.app.accounts, updated, visit.membership)
       },
     }),
     row({

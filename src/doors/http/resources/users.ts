@@ -120,7 +120,7 @@ export const users = defineResource({
         const secret =
           password === undefined || visit.caller.via !== 'session'
             ? null
-            : { password_hash: await accounts.users.newPasswordHash(password, networkFrom(visit)), kept: visit.caller.session.hash }
+            : { password_hash: await accounts.users.newPasswordHash(user, password, networkFrom(visit)), kept: visit.caller.session.hash }
         if (address !== null) mayAsk(visit, user, address)
         const mayUse = async (project: ProjectRecord) => {
           const membership = await accounts.organizations.membership(project.organization_id, user)
@@ -150,7 +150,8 @@ export const users = defineResource({
       method: 'POST',
       path: ':uuid/confirm_email',
       name: 'confirm_email',
-      summary: 'Confirms an address with the secret that was mailed to it: the current one, or the one that replaces it. Requires a login',
+      summary:
+        'Confirms an address with the secret that was mailed to it: the current one, or the one that replaces it. If the current address is proven, another one replaces it when both have been confirmed; until then it stays `pending_email`. Requires a login',
       scope: 'none',
       body: emailLinkInput,
       answer: meSchema,
@@ -174,6 +175,7 @@ export const users = defineResource({
           id: sessionId(one),
           is_current: visit.caller.via === 'session' && visit.caller.session.hash === one.hash,
           user_agent: one.user_agent,
+          address: one.address,
           created_at: time(one.authenticated_at),
           expires_at: time(one.expires_at),
         })),

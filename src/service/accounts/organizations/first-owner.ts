@@ -42,7 +42,7 @@ export const createFirstOwner = (context: AccountContext) => {
       const { secret: shown, email, first_name, last_name, password, organization_name, timezone: zone } = check(firstOwnerInput, body)
       if (secret === null || hashKey(shown) !== hashKey(secret))
         throw invalid('This link is not valid. The terminal in which the server was started shows the current one.', 'secret')
-      const password_hash = await context.passwords.hash(password, 'first owner')
+      const password_hash = await context.passwords.hash(password, email, 'first owner')
       const user = await store.write(async (tables) => {
         const found = await waiting(tables)
         if (!found) throw invalid('The owner has a password already: sign in.', 'secret')

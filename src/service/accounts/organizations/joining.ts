@@ -115,7 +115,7 @@ export const createJoining = (context: AccountContext) => {
     async accept(secret: string, user: User | null, body: unknown): Promise<{ user: User; organization: Organization }> {
       const { invite } = await usable(context, store.read, secret, user)
       const { password, ...input } = user ? { password: null } : check(signupInput, body)
-      const password_hash = password === null ? null : await context.passwords.hash(password, `invite ${invite.id}`)
+      const password_hash = password === null ? null : await context.passwords.hash(password, invite.target_email, `invite ${invite.id}`)
       const { joined, organization } = await store.write(async (tables) => {
         const found = await usable(context, tables, secret, user)
         const member =

@@ -7,7 +7,7 @@ import { timezone } from '../projects/project-fields.ts'
 import { removeProjectRows } from '../projects/project-rows.ts'
 import { insertProject } from '../projects/projects.ts'
 import { type AccountTables, level, type Organization, type User } from '../records.ts'
-import { mustFind, notFound, upgradeNeeded } from '../refusals.ts'
+import { mustFind, notAllowed, notFound, upgradeNeeded } from '../refusals.ts'
 import { randomLetters } from '../secrets/secrets.ts'
 import { moveCurrent, mustBeOwnAccount } from '../users/users.ts'
 import { allFeatures } from './features.ts'
@@ -160,10 +160,13 @@ export const createOrganizations = (context: AccountContext) => {
       return organization
     },
 
-    update: (by: ActingMember, body: unknown, from: From | null = null): Promise<Organization> =>
+    /** `mayLift`: whether the caller may let members in without a second factor again. Keys may not: a session needs a recent login for it. */
+    update: (by: ActingMember, body: unknown, from: From | null = null, mayLift = true): Promise<Organization> =>
       writeAs(context, by, async (tables, { organization_id }) => {
         const organization = await asItIs(tables, organization_id)
         const change = check(organizationInput.partial(), body)
+        if (!mayLift && organization.enforce_2fa === true && change.enforce_2fa !== undefined && change.enforce_2fa !== true)
+          throw notAllowed('A personal API key cannot turn `enforce_2fa` off. An administrator does, signed in.')
         const changes = changesOf('Organization', organization, change)
         const updated = { ...change, updated_at: context.clock() }
         await tables.organizations.update({ id: organization.id }, updated)

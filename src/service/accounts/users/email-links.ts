@@ -6,11 +6,12 @@ import { check } from '../fields.ts'
 import type { AccountTables, EmailLink, User } from '../records.ts'
 import { invalid, notFound } from '../refusals.ts'
 import { hashKey, longestSecret, randomToken } from '../secrets/secrets.ts'
-import { provenAddress } from './proof.ts'
+import { isProven, provenAddress } from './proof.ts'
 import { changesOfUser, logOwnChanges } from './user-log.ts'
 import { findUserByEmail, mustBeOwnAccount, normalEmail, sameEmail } from './users.ts'
 
 // Proofs of an address by the signed-in user: of the present one, or of the one that replaces it. The link is mailed to the address; without a mail server the operator confirms it.
+// A present address that is proven must confirm that another one replaces it: a session and a password are not enough to take an account away from its mailbox.
 // A user has one at a time, and an address that belongs to another account is answered like any other: only its mailbox is told.
 
 const day = 86_400_000
@@ -51,17 +52,32 @@ const mailFor = (context: AccountContext, user: User, address: string, secret: s
     ].join('\n'),
   }
 }
-const notice = (context: AccountContext, user: User, address: string, isDone: boolean): Mail => ({
+const doneNotice = (context: AccountContext, user: User, address: string): Mail => ({
   to: user.email,
-  subject: isDone ? 'The address of your Waymark account was changed' : 'A new address for your Waymark account',
+  subject: 'The address of your Waymark account was changed',
   text: [
-    isDone
-      ? `The address of the account at ${site(context)} was changed from ${user.email} to ${address}.`
-      : `Somebody who is signed in at ${site(context)} as ${user.email} asked to change the address to ${address}. It changes when that address is confirmed.`,
+    `The address of the account at ${site(context)} was changed from ${user.email} to ${address}.`,
     '',
-    isDone
-      ? 'If this was not you, tell an administrator of your organization, or the operator of the server.'
-      : 'If this was not you, change your password, and sign out everywhere else.',
+    'If this was not you, tell an administrator of your organization, or the operator of the server.',
+  ].join('\n'),
+})
+/** `secret`: with which the present address confirms; null: it need not. */
+const askedNotice = (context: AccountContext, user: User, address: string, secret: string | null): Mail => ({
+  to: user.email,
+  subject: 'A new address for your Waymark account',
+  text: [
+    `Somebody who is signed in at ${site(context)} as ${user.email} asked to change the address to ${address}. ${
+      secret === null ? 'It changes when that address is confirmed.' : 'It changes when both addresses are confirmed.'
+    }`,
+    ...(secret === null
+      ? []
+      : [
+          '',
+          `If this was you, confirm that this address gives way: ${site(context)}/#/confirm/${secret}`,
+          'The link works once, for 24 hours, where you are signed in to this account.',
+        ]),
+    '',
+    'If this was not you, change your password, and sign out everywhere else.',
   ].join('\n'),
 })
 
@@ -83,7 +99,7 @@ const move = async (context: AccountContext, tables: AccountTables, user: User, 
   return { ...user, ...change }
 }
 const tellOld = (context: AccountContext, before: User, after: User) => {
-  if (before.email !== after.email) void post(context, before.current_organization_id ?? '', [notice(context, before, after.email, true)])
+  if (before.email !== after.email) void post(context, before.current_organization_id ?? '', [doneNotice(context, before, after.email)])
 }
 
 export const createEmailLinks = (context: AccountContext) => {
@@ -99,6 +115,8 @@ export const createEmailLinks = (context: AccountContext) => {
       const address = normalEmail(given)
       const hasMail = context.mailer() !== null
       const secret = randomToken()
+      // Without a mail server the operator confirms, who knows both.
+      const present = hasMail && isProven(user) && !sameEmail(address, user.email) ? randomToken() : null
       const isTaken = await store.write(async (tables) => {
         const now = context.clock()
         const other = await findUserByEmail(tables, address)
@@ -109,24 +127,36 @@ export const createEmailLinks = (context: AccountContext) => {
           email: address,
           created_at: now,
           expires_at: new Date(now.getTime() + emailLinkLifetime[hasMail ? 'mail' : 'operator']),
+          present_hash: present === null ? null : hashKey(present),
+          confirmed_at: null,
+          present_confirmed_at: null,
         })
         return other !== undefined && other.id !== user.id
       })
       const mails = [mailFor(context, user, address, secret, isTaken)]
-      if (!sameEmail(address, user.email)) mails.push(notice(context, user, address, false))
+      if (!sameEmail(address, user.email)) mails.push(askedNotice(context, user, address, present))
       void post(context, user.current_organization_id ?? '', mails)
     },
 
-    /** The holder of the mailed secret is signed in to the account. So it is the same person, and nothing ends. */
+    /** The holder of the mailed secret is signed in to the account. So it is the same person, and nothing ends. A change of address waits for both secrets. */
     async confirm(user: User, body: unknown): Promise<User> {
       mustBeOwnAccount(user)
       const { token } = check(emailLinkInput, body)
       if (token.length > longestSecret) throw notUsable()
       const [before, after] = await store.write(async (tables) => {
-        const link = await tables.email_links.first({ hash: hashKey(token) })
+        const [hash, now] = [hashKey(token), context.clock()]
+        const isNew = (await tables.email_links.first({ hash })) !== undefined
+        const link = await tables.email_links.first(isNew ? { hash } : { present_hash: hash })
         const found = await tables.users.first({ id: user.id })
-        if (!found || link?.user_id !== user.id || link.expires_at <= context.clock()) throw notUsable()
-        return [found, await move(context, tables, found, link.email)]
+        if (!found || link?.user_id !== user.id || link.expires_at <= now) throw notUsable()
+        const after = { ...link, ...(isNew ? { confirmed_at: now } : { present_confirmed_at: now }) }
+        if (after.confirmed_at !== null && (after.present_hash === null || after.present_confirmed_at !== null))
+          return [found, await move(context, tables, found, link.email)]
+        await tables.email_links.update(
+          { hash: link.hash },
+          { confirmed_at: after.confirmed_at, present_confirmed_at: after.present_confirmed_at },
+        )
+        return [found, found]
       })
       tellOld(context, before, after)
       return after

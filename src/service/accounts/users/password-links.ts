@@ -143,8 +143,8 @@ export const createPasswordLinks = (context: AccountContext) => {
 
     async use(uuid: string, body: unknown): Promise<User> {
       const { token, password } = check(passwordLinkInput, body)
-      const { id } = await usable(context, store.read, uuid, token)
-      const password_hash = await context.passwords.hash(password, `password link ${id}`)
+      const { id, email } = await usable(context, store.read, uuid, token)
+      const password_hash = await context.passwords.hash(password, email, `password link ${id}`)
       const user = await store.write(async (tables) => {
         const link = await tables.password_links.first({ hash: hashKey(token) })
         const found = await usable(context, tables, uuid, token)

@@ -1,5 +1,5 @@
 import { storableText } from '../../../lib/text/storable-text.ts'
-import type { AccountContext } from '../context.ts'
+import type { AccountContext, From } from '../context.ts'
 import type { AccountTables, Session, User } from '../records.ts'
 import { hashKey, longestSecret, randomToken } from '../secrets/secrets.ts'
 
@@ -20,7 +20,7 @@ export const endSessions = async (tables: AccountTables, { id }: User, kept: str
 }
 
 /** For `signing-in.ts` only: a session is all that a request needs. Returns the token for the cookie; only its hash is stored. */
-export async function startSession(context: AccountContext, tables: AccountTables, user: User, userAgent: string | null): Promise<string> {
+export async function startSession(context: AccountContext, tables: AccountTables, user: User, from: From): Promise<string> {
   const now = context.clock()
   for (const old of await tables.sessions.find({ user_id: user.id }))
     if (old.expires_at <= now) await tables.sessions.remove({ hash: old.hash })
@@ -30,7 +30,8 @@ export async function startSession(context: AccountContext, tables: AccountTable
     user_id: user.id,
     authenticated_at: now,
     expires_at: new Date(now.getTime() + sessionLifetime),
-    user_agent: userAgent === null ? null : storableText(userAgent.slice(0, longestUserAgent)),
+    user_agent: from.user_agent === null ? null : storableText(from.user_agent.slice(0, longestUserAgent)),
+    address: from.address,
   })
   return token
 }

@@ -59,13 +59,13 @@ export const createSigningIn = (context: AccountContext) => {
 
   return {
     /** The first step, after a way in has shown who it is. */
-    enter: (way: SessionWay, { id }: User, userAgent: string | null): Promise<Entered> =>
+    enter: (way: SessionWay, { id }: User, from: From): Promise<Entered> =>
       store.write(async (tables) => {
         const user = (await tables.users.first({ id }))! // with the factor that was set up meanwhile
         const isWaiting = user.has_second_factor && !waysIn[way].isSingleSignOn
         return {
           isWaiting,
-          token: isWaiting ? await waitForCode(context, tables, user, way) : await startSession(context, tables, user, userAgent),
+          token: isWaiting ? await waitForCode(context, tables, user, way) : await startSession(context, tables, user, from),
         }
       }),
 
@@ -86,7 +86,7 @@ export const createSigningIn = (context: AccountContext) => {
         }
         await tables.pending_logins.remove({ hash: hashKey(token) })
         if (kind === 'recovery') await logFactor(context, tables, user, 'recovery_code_used', from)
-        return { user, kind, token: await startSession(context, tables, user, from.user_agent) }
+        return { user, kind, token: await startSession(context, tables, user, from) }
       })
       if (done === null) throw wrongCode()
       if (done.kind === 'recovery') void mailFactorChange(context, done.user, 'recovery_code_used')

@@ -126,7 +126,7 @@ const signIns = (context: AccountContext) => ({
       throw invalid('Your current password is incorrect.', 'current_password', 'incorrect_password')
   },
 
-  newPasswordHash: (password: string, from: string): Promise<string> => context.passwords.hash(password, from),
+  newPasswordHash: ({ email }: User, password: string, from: string): Promise<string> => context.passwords.hash(password, email, from),
 
   /** The token that marks a browser in which the user has signed in, until the password changes. Null without a password. */
   deviceToken: (user: User): string | null => (user.password_hash === null ? null : deviceToken(user.uuid, user.password_hash)),

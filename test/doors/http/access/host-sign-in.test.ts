@@ -97,7 +97,7 @@ describe('an address makes nobody somebody else', () => {
   beforeAll(async () => {
     await waymark.accounts.createUser(
       organization,
-      { email: address, password_hash: await waymark.accounts.context.passwords.hash(password, 'test') },
+      { email: address, password_hash: await waymark.accounts.context.passwords.hash(password, address, 'test') },
       'admin',
     )
   })
@@ -232,7 +232,7 @@ describe('requests of other sites', () => {
 test('a session of another account does not stay when the application names somebody', async () => {
   await waymark.accounts.createUser(
     organization,
-    { email: 'local@example.com', password_hash: await waymark.accounts.context.passwords.hash('correct horse', 't') },
+    { email: 'local@example.com', password_hash: await waymark.accounts.context.passwords.hash('correct horse', 'local@example.com', 't') },
     'member',
   )
   const login = await call('POST', '/api/login/', { email: 'local@example.com', password: 'correct horse' })

@@ -1,3 +1,4 @@
+import type { FunctionComponent } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { ApiError, whenHeld, whenSignedOut } from './lib/api.ts'
 import { current, go, linkTo, type Place, usePlace } from './lib/router.ts'
@@ -5,8 +6,6 @@ import { loadSession, type Session, SessionProvider, type SignedIn } from './lib
 import { applyTheme, storedTheme } from './lib/theme.ts'
 import { useLoaded } from './lib/use-loaded.ts'
 import { pages } from './pages/all.ts'
-import { ConfirmAddress } from './pages/confirm-address.tsx'
-import { ForgotPassword, NewPassword } from './pages/new-password.tsx'
 import { Join, Setup, SignIn } from './pages/sign-in.tsx'
 import { RequiredFactor, Shell } from './shell.tsx'
 import { Dialog, ErrorBox, NotHere, Working } from './ui/parts.tsx'
@@ -20,12 +19,16 @@ function fetchAhead({ parts: [first, , name] }: Place): void {
 }
 fetchAhead(current())
 
-/** Loaded when somebody has to see it. */
-function SetUpPage({ known, onDone }: { known: SignedIn; onDone: () => void }) {
-  const { value: Page, error } = useLoaded(async () => (await import('./pages/set-up-second-factor.tsx')).SetUpSecondFactor, [])
+/** A page that few see, loaded when somebody has to. */
+function Rare<P extends object>({ load, props }: { load: () => Promise<FunctionComponent<P>>; props: P }) {
+  const { value: Page, error } = useLoaded(load, [load])
   if (error) return <ErrorBox error={error} />
-  return Page ? <Page user={known.user} requiredBy={known.requires2fa} onDone={onDone} /> : <Working />
+  return Page ? <Page {...props} /> : <Working />
 }
+const setUpPage = async () => (await import('./pages/set-up-second-factor.tsx')).SetUpSecondFactor
+const confirmPage = async () => (await import('./pages/confirm-address.tsx')).ConfirmAddress
+const forgotPage = async () => (await import('./pages/new-password.tsx')).ForgotPassword
+const newPasswordPage = async () => (await import('./pages/new-password.tsx')).NewPassword
 
 export function App() {
   const { place, isLeaving, stay, leave } = usePlace()
@@ -85,14 +88,21 @@ function Routed({ place }: { place: Place }) {
         key={`${place.path} ${known === 'nobody'}`}
       />
     )
-  if (place.path === 'forgot') return <ForgotPassword />
+  if (place.path === 'forgot') return <Rare load={forgotPage} props={{}} />
   if (place.parts[0] === 'reset')
-    return <NewPassword user={place.parts[1] ?? ''} secret={place.parts[2] ?? ''} onDone={signedIn} key={place.path} />
+    return (
+      <Rare
+        load={newPasswordPage}
+        props={{ user: place.parts[1] ?? '', secret: place.parts[2] ?? '', onDone: signedIn }}
+        key={place.path}
+      />
+    )
   if (known === 'nobody') {
     return place.path === 'setup' ? <Setup secret={place.search.get('secret') ?? ''} onDone={signedIn} /> : <SignIn onDone={signedIn} />
   }
-  if (known.mustSetUp) return <SetUpPage known={known} onDone={signedIn} />
-  if (place.parts[0] === 'confirm') return <ConfirmAddress secret={place.parts[1] ?? ''} onDone={signedIn} key={place.path} />
+  if (known.mustSetUp) return <Rare load={setUpPage} props={{ user: known.user, requiredBy: known.requires2fa, onDone: signedIn }} />
+  if (place.parts[0] === 'confirm')
+    return <Rare load={confirmPage} props={{ secret: place.parts[1] ?? '', onDone: signedIn }} key={place.path} />
   const { user, projects, requires2fa } = known
   // Who comes without a page, or has just chosen a password, is led to the first one.
   const asked = place.path === '' || place.path === 'setup' ? null : place.parts

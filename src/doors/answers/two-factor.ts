@@ -6,6 +6,8 @@ export const organizationsSchema = z.array(z.object({ id: uuidSchema, name: z.st
 export const twoFactorStatusSchema = z.object({
   is_enabled: z.boolean(),
   enabled_at: timeSchema.nullable(),
+  has_app: z.boolean(),
+  passkeys: z.int(),
   recovery_codes_left: z.int(),
   required_by: organizationsSchema.meta({ description: 'Organizations of the user that require a second factor' }),
 })

@@ -18,6 +18,7 @@ import { login, setup, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
 import { notKeptResources } from './resources/not-kept.ts'
 import { organizations } from './resources/organizations.ts'
+import { passkeys } from './resources/passkeys.ts'
 import { passwordLinks } from './resources/password-links.ts'
 import { personDeletions } from './resources/person-deletions.ts'
 import { personalKeys } from './resources/personal-keys.ts'
@@ -79,6 +80,7 @@ export const resources: readonly Resource[] = [
   personalKeys,
   users,
   twoFactor,
+  passkeys,
   login,
   session,
   passwordLinks,

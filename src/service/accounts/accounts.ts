@@ -24,6 +24,8 @@ import { notFound } from './refusals.ts'
 import { lazySecretBox } from './secrets/secret-box.ts'
 import { createActivation } from './users/activation.ts'
 import { createEmailLinks } from './users/email-links.ts'
+import { createPasskeyEnrolment } from './users/passkey-enrolment.ts'
+import { createPasskeys } from './users/passkeys.ts'
 import { createPasswordLinks } from './users/password-links.ts'
 import { createPasswords } from './users/passwords.ts'
 import { createPersonalKeys } from './users/personal-keys.ts'
@@ -150,6 +152,7 @@ export const createAccounts = (options: AccountOptions) => {
     sessions: createSessions(context),
     signingIn: createSigningIn(context),
     secondFactors: createSecondFactors(context),
+    passkeys: { ...createPasskeys(context), ...createPasskeyEnrolment(context) },
     organizations: createOrganizations(context),
     members: createMembers(context),
     invites: createInvites(context),

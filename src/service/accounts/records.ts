@@ -15,7 +15,7 @@ export const accountShapes = {
     is_active: 'boolean',
     is_email_verified: 'boolean?',
     unproven_since: 'time?', // the address belongs to the one who proves it; null: proven, or from before there were proofs
-    has_second_factor: 'boolean', // it is confirmed: signing in takes a code
+    has_second_factor: 'boolean', // an app that is confirmed, or a passkey: the password is not enough
     has_social_login: 'boolean',
     current_organization_id: 'text?',
     current_project_id: 'integer?',
@@ -626,6 +626,26 @@ export const accountShapes = {
     user_id: 'integer',
     created_at: 'time',
   },
+  passkeys: {
+    id: 'text',
+    user_id: 'integer',
+    name: 'text',
+    credential_id: 'text', // base64url
+    public_key: 'text', // COSE, base64url
+    counter: 'json', // a number of 32 bits without a sign; 0: the passkey has none
+    transports: 'json',
+    is_backup_eligible: 'boolean', // it may be on several devices
+    is_backed_up: 'boolean',
+    created_at: 'time',
+    last_used_at: 'time?',
+  },
+  /** Challenges that a passkey has signed: they work once. */
+  used_challenges: {
+    hash: 'text',
+    user_id: 'integer',
+    created_at: 'time',
+    expires_at: 'time',
+  },
   /** Logins that wait for the second factor. They give no rights. */
   pending_logins: {
     hash: 'text', // of the token in the cookie
@@ -722,6 +742,7 @@ export type Session = RowOf<Shapes['sessions']>
 export type EmailLink = RowOf<Shapes['email_links']>
 export type PasswordLink = RowOf<Shapes['password_links']>
 export type SecondFactor = RowOf<Shapes['second_factors']>
+export type Passkey = RowOf<Shapes['passkeys']>
 export type QueryRun = RowOf<Shapes['query_runs']>
 export type ActivityEntry = RowOf<Shapes['activity']>
 

@@ -1,6 +1,7 @@
 import type { MeAnswer, SessionAnswer } from '../../doors/answers/users.ts'
 import { beginSession, signOut } from '../lib/api.ts'
 import { UserProvider } from '../lib/session.ts'
+import { AddPasskey } from '../settings/passkeys.tsx'
 import { SecondFactorSetup } from '../settings/second-factor-setup.tsx'
 import { Card } from './sign-in.tsx'
 
@@ -23,10 +24,13 @@ export function SetUpSecondFactor({
     <Card title="Set up a second factor">
       <p>
         {requiredBy.map(({ name }) => name).join(', ')} {requiredBy.length === 1 ? 'requires' : 'require'} a second factor: beside your
-        password, signing in takes a code that an app on your phone shows. Until then nothing else is open, and your API keys are refused.
+        password, signing in takes a code that an app on your phone shows, or a passkey. Until then nothing else is open, and your API keys
+        are refused.
       </p>
       <UserProvider value={user}>
         <SecondFactorSetup onDone={onDone} />
+        <h2>Or a passkey</h2>
+        <AddPasskey onDone={onDone} />
       </UserProvider>
       <p>
         You are signed in as {user.email}.{' '}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import type { InvitationAnswer, SetupAnswer } from '../../doors/answers/login.ts'
+import type { SecondStepAnswer } from '../../doors/answers/passkeys.ts'
 import type { MeAnswer } from '../../doors/answers/users.ts'
 import { ApiError, beginSession, get, needsCode, post, signOut } from '../lib/api.ts'
 import { go } from '../lib/router.ts'
@@ -8,6 +9,7 @@ import { useFocus } from '../lib/use-focus.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { browserZone, knownZones } from '../lib/zones.ts'
 import { ErrorBox, Field, Working } from '../ui/parts.tsx'
+import { PasskeyButton } from '../ui/passkey-button.tsx'
 
 export const value = (form: HTMLFormElement, name: string) => String(new FormData(form).get(name) ?? '')
 
@@ -48,13 +50,29 @@ export function CodeStep({ onDone, onAgain }: { onDone: () => void; onAgain: () 
     onDone()
   })
   const form = useFocus<HTMLFormElement>()
+  const { value: ways } = useLoaded((signal) => get<SecondStepAnswer>('api/login/token/', signal), [])
+  const hasPasskey = ways !== null && ways.passkeys > 0
   return (
     <Card title="Second factor">
+      {hasPasskey && (
+        <PasskeyButton
+          label="Use a passkey"
+          sign={async (passkeys) => {
+            const passkey = await passkeys.sign('api/login/token/passkey/')
+            await post('api/login/token/', { passkey })
+            onDone()
+          }}
+        />
+      )}
       <form onSubmit={onSubmit} ref={form}>
         <Field
           label="Code"
           error={elsewhere([])}
-          hint="Six digits of your authenticator app. Without it: one of your recovery codes, each of which works once."
+          hint={
+            ways?.app === false
+              ? 'One of your recovery codes, each of which works once.'
+              : 'Six digits of your authenticator app. Without it: one of your recovery codes, each of which works once.'
+          }
         >
           {(id) => (
             <input id={id} name="token" autocomplete="one-time-code" autocapitalize="none" spellcheck={false} required maxLength={64} />
@@ -69,7 +87,9 @@ export function CodeStep({ onDone, onAgain }: { onDone: () => void; onAgain: () 
           Back to the password
         </button>
       </p>
-      <p class="note">Lost both? The owner of your organization can reset the second factor, and so can the operator of the server.</p>
+      <p class="note">
+        Lost everything? The owner of your organization can reset the second factor, and so can the operator of the server.
+      </p>
     </Card>
   )
 }
@@ -112,6 +132,14 @@ export function SignIn({ onDone, isJoining = false }: { onDone: () => void; isJo
           Sign in
         </button>
       </form>
+      <PasskeyButton
+        label="Sign in with a passkey"
+        sign={async (passkeys) => {
+          const passkey = await passkeys.sign('api/login/passkey/begin/')
+          await post('api/login/passkey/', { passkey })
+          onDone()
+        }}
+      />
       <p>
         <a href="#/forgot">Forgot your password?</a>
       </p>
@@ -145,7 +173,7 @@ export function Setup({ secret, onDone }: { secret: string; onDone: () => void }
         <Field label="E-mail address" error={at('email')}>
           {(id) => <input id={id} name="email" type="email" autocomplete="username" required />}
         </Field>
-        <Field label="Password" error={at('password')} hint="At least 8 characters">
+        <Field label="Password" error={at('password')} hint="At least 8 characters, and none that is guessed first">
           {(id) => <input id={id} name="password" type="password" autocomplete="new-password" required minLength={8} />}
         </Field>
         <Field label="Organization (optional)" error={at('organization_name')}>
@@ -235,7 +263,7 @@ export function Join({ secret, user, onDone }: { secret: string; user: MeAnswer 
                 />
               )}
             </Field>
-            <Field label="Password" error={at('password')} hint="At least 8 characters">
+            <Field label="Password" error={at('password')} hint="At least 8 characters, and none that is guessed first">
               {(id) => <input id={id} name="password" type="password" autocomplete="new-password" required minLength={8} />}
             </Field>
           </>

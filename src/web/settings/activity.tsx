@@ -1,8 +1,8 @@
 import type { ActivityEntryAnswer } from '../../doors/answers/activity.ts'
-import { deviceName } from '../lib/device-name.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { ListTable, useList } from '../ui/list-table.tsx'
+import { deviceName } from './device-name.ts'
 import { useOrganization } from './organization-of.ts'
 
 const short = (value: unknown): string => {

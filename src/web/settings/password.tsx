@@ -1,10 +1,10 @@
 import type { SignInAnswer } from '../../doors/answers/users.ts'
 import { patch, remove } from '../lib/api.ts'
-import { deviceName } from '../lib/device-name.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { ConfirmButton, Form, TextField } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
+import { deviceName } from './device-name.ts'
 
 /** The own password, and where one is signed in. */
 export function SignInSections() {

@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks'
 import type { RecoveryCodesAnswer, TwoFactorSetupAnswer } from '../../doors/answers/two-factor.ts'
 import { post } from '../lib/api.ts'
 import { useFocus } from '../lib/use-focus.ts'
-import { Form, TextField, textOf } from '../ui/forms.tsx'
+import { Form, Refused, TextField, textOf } from '../ui/forms.tsx'
 import { CopyButton } from '../ui/parts.tsx'
+import { PasskeyButton } from '../ui/passkey-button.tsx'
 import { QrPicture } from './qr-picture.tsx'
 
 // Setting up an authenticator app, in Settings and on the page of those who must.
@@ -38,8 +39,8 @@ export function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onD
   return (
     <div class="once" role="status">
       <p>
-        Signing in takes a code from now on. These recovery codes do the same without the app, each of them once. Keep them where you find
-        them without your phone: they are not shown again.
+        Signing in takes your second factor from now on. These recovery codes do the same without it, each of them once. Keep them where you
+        find them without your phone: they are not shown again.
       </p>
       <ul class="codes" aria-label="Recovery codes">
         {codes.map((code) => (
@@ -61,22 +62,38 @@ export function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onD
   )
 }
 
-/** `isAnother`: there is an app already, whose code is needed first. */
-export function SecondFactorSetup({ isAnother = false, onDone }: { isAnother?: boolean; onDone: () => void }) {
+/** `isAnother`: there is a second factor already, which is needed first. */
+export function SecondFactorSetup({
+  isAnother = false,
+  hasPasskeys = false,
+  onDone,
+}: {
+  isAnother?: boolean
+  hasPasskeys?: boolean
+  onDone: () => void
+}) {
   const [setup, setSetup] = useState<TwoFactorSetupAnswer | null>(null)
   const [codes, setCodes] = useState<readonly string[] | null>(null)
+  const begin = async (body: object) => setSetup(await post<TwoFactorSetupAnswer>(factorApi('start_setup'), body))
   if (codes) return <RecoveryCodes codes={codes} onDone={onDone} />
   if (!setup)
     return (
-      <Form
-        key="begin"
-        submit={isAnother ? 'Continue' : 'Set up an authenticator app'}
-        send={async (form) =>
-          setSetup(await post<TwoFactorSetupAnswer>(factorApi('start_setup'), isAnother ? { token: textOf(form, 'token') } : {}))
-        }
-      >
-        {isAnother && <CodeField label="Code of the present app" isAny />}
-      </Form>
+      <>
+        {hasPasskeys && (
+          <PasskeyButton
+            label="Continue with a passkey"
+            refused={(error) => <Refused error={error} />}
+            sign={async (passkeys) => begin({ passkey: await passkeys.sign('api/users/@me/passkeys/prove/') })}
+          />
+        )}
+        <Form
+          key="begin"
+          submit={isAnother ? 'Continue' : 'Set up an authenticator app'}
+          send={(form) => begin(isAnother ? { token: textOf(form, 'token') } : {})}
+        >
+          {isAnother && <CodeField label="Code of the present app, or a recovery code" isAny />}
+        </Form>
+      </>
     )
   return (
     <>

@@ -9,6 +9,7 @@ import { markChanged, markSaved } from '../lib/unsaved.ts'
 import { At, FieldErrors, useFieldError, useMarked } from './field-errors.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { Dialog, ErrorBox, Field, type Option } from './parts.tsx'
+import { PasskeyButton } from './passkey-button.tsx'
 import './forms.css'
 
 // Forms whose values the API checks: refusals are shown at their fields.
@@ -64,7 +65,7 @@ function Renewal({ onRenewed }: { onRenewed: (() => void) | undefined }) {
     <div class="hint" role="alert">
       <p>
         {hasPassword
-          ? 'And a code of your authenticator app, or a recovery code.'
+          ? 'And a code of your authenticator app, a recovery code, or a passkey.'
           : 'You signed in some time ago. This action needs your password again.'}
       </p>
       <div class="row">
@@ -90,6 +91,17 @@ function Renewal({ onRenewed }: { onRenewed: (() => void) | undefined }) {
           Confirm
         </button>
       </div>
+      {hasPassword && (
+        <PasskeyButton
+          label="Use a passkey"
+          sign={async (passkeys) => {
+            const passkey = await passkeys.sign('api/login/token/passkey/')
+            await post('api/login/token/', { passkey })
+            setDone(true)
+            onRenewed?.()
+          }}
+        />
+      )}
       {error && <Refused error={error} />}
     </div>
   )

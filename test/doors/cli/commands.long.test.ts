@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
 test.each([
-  ['users', ['users list', 'users create', 'users link', 'users confirm', 'users reset-2fa', 'users deactivate', 'users activate']],
+  ['users', ['users list', 'users create', 'users link', 'users confirm', 'users deactivate', 'users activate']],
   ['keys', ['keys list', 'keys create']],
   ['imports', ['imports approve']],
 ])('help of the commands that begin with %s, and of each', async (word, names) => {

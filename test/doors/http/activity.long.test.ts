@@ -19,6 +19,14 @@ const changesNothing = new Set([
   'insights.cancel',
   'login.create',
   'login.second_step', // its entries, and those of a second factor: test/doors/http/second-factor.test.ts
+  'login.second_step_passkey', // the entries of passkeys: test/doors/http/passkeys.test.ts
+  'login.begin_passkey',
+  'login.passkey',
+  'passkeys.begin',
+  'passkeys.create',
+  'passkeys.prove',
+  'passkeys.update',
+  'passkeys.remove',
   'two_factor.start_setup',
   'two_factor.validate',
   'two_factor.recovery_codes',

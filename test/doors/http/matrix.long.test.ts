@@ -98,7 +98,11 @@ test('names are unique, and every route of a project or an organization asks for
   }
   expect(rows.filter(({ row }) => row.reach === 'open').map(({ path }) => path)).toEqual([
     '/api/login',
+    '/api/login/passkey',
+    '/api/login/passkey/begin',
     '/api/login/token',
+    '/api/login/token',
+    '/api/login/token/passkey',
     '/api/logout',
     '/api/reset',
     '/api/reset/:uuid',
@@ -181,7 +185,7 @@ describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path,
   test('keys from before there were scopes may do anything', async () => {
     const at = await placeFor(row)
     // Who reads the mailbox, or holds the second factor, not who has a key.
-    const isOfSessions = /^(?:users\.confirm_email|members\.reset_two_factor|two_factor\.(?!status))/.test(row.name)
+    const isOfSessions = /^(?:users\.confirm_email|members\.reset_two_factor|two_factor\.(?!status)|passkeys\.(?!list))/.test(row.name)
     expect(denied(await send(await keyOf(at.people.owner, { scopes: null }), at))).toBe(isOfSessions)
   })
 

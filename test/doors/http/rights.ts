@@ -290,6 +290,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'users.end_session',
     'users.end_sessions',
     'two_factor.status',
+    'passkeys.list',
     'two_factor.start_setup',
     'personal_api_keys.list',
     'personal_api_keys.scopes',
@@ -307,7 +308,13 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'two_factor.validate',
     'two_factor.recovery_codes',
     'two_factor.disable',
+    // At an address without a name.
+    'passkeys.begin',
+    'passkeys.create',
+    'passkeys.prove',
   ],
+  // None of the caller's.
+  '401 401 404 404 401 404 | 404 404 404 | 403 403 403 403 | 403 403 403 403 | 403 401 403': ['passkeys.update', 'passkeys.remove'],
   '401 401 404 404 401 404 | 404 404 404 | ok ok ok ok | ok ok ok ok | ok 401 ok': ['personal_api_keys.current'],
 }
 
@@ -322,6 +329,16 @@ export const openCallers = [
 ] as const satisfies readonly CallerName[]
 export const openRights: Readonly<Record<string, readonly string[]>> = {
   'ok ok ok ok ok ok': ['login.create', 'login.remove', 'session.retrieve', 'setup.retrieve', 'shared.page', 'shared.embedded'],
-  '400 400 400 400 400 400': ['login.second_step', 'setup.create', 'password_links.mail', 'password_links.look', 'password_links.use'],
+  '400 400 400 400 400 400': [
+    'login.second_step',
+    'login.second_step_ways',
+    'login.second_step_passkey',
+    'login.begin_passkey',
+    'login.passkey',
+    'setup.create',
+    'password_links.mail',
+    'password_links.look',
+    'password_links.use',
+  ],
   '400 400 400 ok 400 400': ['signup.retrieve', 'signup.create'],
 }

@@ -47,6 +47,8 @@ describe('setting up', () => {
     expect((await browser.get(`${me}two_factor_status/`)).body).toEqual({
       is_enabled: false,
       enabled_at: null,
+      has_app: false,
+      passkeys: 0,
       recovery_codes_left: 0,
       required_by: [],
     })
@@ -368,9 +370,9 @@ describe('cookies', () => {
   })
 
   test('no new route takes a request of another site', async () => {
-    const names = /^(?:two_factor\.|login\.|members\.reset_two_factor)/
+    const names = /^(?:two_factor\.|passkeys\.|login\.|members\.reset_two_factor)/
     const routes = placedRows.filter(({ row }) => names.test(row.name) && row.method !== 'GET')
-    expect(routes.length).toBe(8)
+    expect(routes.length).toBe(16)
     const user = await someone()
     const { browser } = await place.enrol(user)
     for (const { path, row } of routes) {

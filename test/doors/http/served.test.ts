@@ -155,6 +155,15 @@ test('a second factor', async () => {
   expect((await asGuest('POST', factor('disable'), { token: codes[1] })).status).toBe(204)
 })
 
+test('passkeys', async () => {
+  expect((await asGuest('GET', '/api/users/@me/passkeys/')).body.results).toEqual([])
+  // Passkeys are bound to a name: the address is a number.
+  expect(await asGuest('POST', '/api/users/@me/passkeys/begin/', {})).toMatchObject(refused(400, 'passkey_unavailable'))
+  const named = served.url.replace('127.0.0.1', 'localhost')
+  const begun = await fetch(`${named}/api/login/passkey/begin/`, { method: 'POST' })
+  expect([begun.status, await begun.json()]).toMatchObject([200, { rpId: 'localhost', userVerification: 'required' }])
+})
+
 test('a new password by a link of the operator', async () => {
   const cli = process.env.WAYMARK_CLI ?? program('cli')
   const { stdout } = await run(process.execPath, [

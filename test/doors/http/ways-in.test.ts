@@ -4,6 +4,7 @@ import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
 import type { HostUser } from '../../../src/service/accounts/organizations/host-users.ts'
 import type { Organization, User } from '../../../src/service/accounts/records.ts'
 import { waysIn } from '../../../src/service/accounts/users/signing-in.ts'
+import { Authenticator } from '../../harness/authenticator.ts'
 import { files } from '../../harness/imports.ts'
 import { sessionOf } from '../../harness/session-of.ts'
 import { Browser, password, type SignInPlace, startSignIn } from './signing-in.ts'
@@ -18,7 +19,7 @@ afterAll(() => place.waymark.close())
 
 /** `in`: everything is open. `code, in`: after a code. `setup`: signed in, and only setting up a second factor is open. `refused`: with the code of the API. */
 type Outcome = 'in' | 'code, in' | 'setup' | 'refused 2fa' | 'no way' | 'captured'
-const kinds = ['without a factor', 'enrolled', 'with a recovery code', 'of the application'] as const
+const kinds = ['without a factor', 'enrolled', 'with a recovery code', 'with a passkey', 'of the application'] as const
 type Kind = (typeof kinds)[number]
 
 /** Ways that begin something, and what exists before. */
@@ -35,41 +36,46 @@ type WayName = (typeof ways)[number]
 /** In the order of `kinds`: without enforcement, and with it. */
 const expected: Readonly<Record<WayName, readonly [readonly Outcome[], readonly Outcome[]]>> = {
   password: [
-    ['in', 'code, in', 'code, in', 'no way'],
-    ['setup', 'code, in', 'code, in', 'no way'],
+    ['in', 'code, in', 'code, in', 'code, in', 'no way'],
+    ['setup', 'code, in', 'code, in', 'code, in', 'no way'],
+  ],
+  // It has verified the person: no code.
+  passkey: [
+    ['no way', 'no way', 'no way', 'in', 'no way'],
+    ['no way', 'no way', 'no way', 'in', 'no way'],
   ],
   'password link': [
-    ['in', 'code, in', 'code, in', 'no way'],
-    ['setup', 'code, in', 'code, in', 'no way'],
+    ['in', 'code, in', 'code, in', 'code, in', 'no way'],
+    ['setup', 'code, in', 'code, in', 'code, in', 'no way'],
   ],
   // A new account has no factor yet.
   invitation: [
-    ['in', 'no way', 'no way', 'no way'],
-    ['setup', 'no way', 'no way', 'no way'],
+    ['in', 'no way', 'no way', 'no way', 'no way'],
+    ['setup', 'no way', 'no way', 'no way', 'no way'],
   ],
   'invitation, signed in': [
-    ['in', 'in', 'in', 'no way'],
-    ['setup', 'in', 'in', 'no way'],
+    ['in', 'in', 'in', 'in', 'no way'],
+    ['setup', 'in', 'in', 'in', 'no way'],
   ],
   setup: [
-    ['in', 'no way', 'no way', 'no way'],
-    ['setup', 'no way', 'no way', 'no way'],
+    ['in', 'no way', 'no way', 'no way', 'no way'],
+    ['setup', 'no way', 'no way', 'no way', 'no way'],
   ],
   'session from before': [
-    ['in', 'in', 'in', 'no way'],
-    ['setup', 'in', 'in', 'no way'],
+    ['in', 'in', 'in', 'in', 'no way'],
+    ['setup', 'in', 'in', 'in', 'no way'],
   ],
   application: [
-    ['no way', 'no way', 'no way', 'in'],
-    ['no way', 'no way', 'no way', 'in'],
+    ['no way', 'no way', 'no way', 'no way', 'in'],
+    ['no way', 'no way', 'no way', 'no way', 'in'],
   ],
   'personal API key': [
-    ['in', 'in', 'in', 'in'],
-    ['refused 2fa', 'in', 'in', 'in'],
+    ['in', 'in', 'in', 'in', 'in'],
+    ['refused 2fa', 'in', 'in', 'in', 'in'],
   ],
   'project API key': [
-    ['captured', 'captured', 'captured', 'captured'],
-    ['captured', 'captured', 'captured', 'captured'],
+    ['captured', 'captured', 'captured', 'captured', 'captured'],
+    ['captured', 'captured', 'captured', 'captured', 'captured'],
   ],
 }
 
@@ -80,6 +86,7 @@ interface Cell {
   readonly user: User
   readonly kind: Kind
   readonly enrolled: { readonly secret: string; readonly recovery: string[] } | null
+  readonly authenticator: Authenticator
 }
 
 let made = 0
@@ -93,8 +100,15 @@ const cellFor = async (kind: Kind, isEnforced: boolean): Promise<Cell> => {
       : await place.user(`user${made}@acme.test`, [[organization, 'member']])
   const isEnrolled = kind === 'enrolled' || kind === 'with a recovery code'
   const enrolled = isEnrolled ? await place.enrol(user) : null
+  const authenticator = new Authenticator()
+  if (kind === 'with a passkey') {
+    const browser = place.browser()
+    await browser.login(user.email)
+    const { body: options } = await browser.post('/api/users/@me/passkeys/begin/')
+    expect((await browser.post('/api/users/@me/passkeys/', { name: 'x', passkey: authenticator.create(options) })).status).toBe(201)
+  }
   await place.enforce(organization, isEnforced)
-  return { organization, token: project.api_token, projectId: project.id, user, kind, enrolled }
+  return { organization, token: project.api_token, projectId: project.id, user, kind, enrolled, authenticator }
 }
 const hostUserIn = ({ id }: Organization): HostUser => ({
   issuer: 'app',
@@ -142,6 +156,11 @@ const finished = async (browser: Browser, answer: Awaited<ReturnType<Browser['lo
   expect(answer.status).toBe(401)
   expect(browser.cookies.has('waymark_session'), 'no rights before the code').toBe(false)
   expect((await browser.get('/api/session/')).body.user).toBe(null)
+  if (cell.kind === 'with a passkey') {
+    const { body: options } = await browser.post('/api/login/token/passkey/')
+    expect((await browser.post('/api/login/token/', { passkey: cell.authenticator.get(options) })).status).toBe(200)
+    return `code, ${await outcomeOf(browser, cell)}` as Outcome
+  }
   const { secret, recovery } = cell.enrolled!
   place.pass()
   const done = await browser.code(cell.kind === 'with a recovery code' ? recovery[0]! : place.code(secret))
@@ -160,6 +179,12 @@ const enter: { readonly [W in WayName]: (cell: Cell) => Promise<Outcome> } = {
   password: async (cell) => {
     const browser = place.browser()
     return finished(browser, await browser.login(cell.user.email), cell)
+  },
+  passkey: async (cell) => {
+    if (cell.authenticator.credentials.length === 0) return 'no way'
+    const browser = place.browser()
+    const { body: options } = await browser.post('/api/login/passkey/begin/')
+    return finished(browser, await browser.post('/api/login/passkey/', { passkey: cell.authenticator.get(options) }), cell)
   },
   'password link': async (cell) => {
     const browser = place.browser()

@@ -2,6 +2,7 @@ import { storableText } from '../../../lib/text/storable-text.ts'
 import { withoutTrailingSlashes } from '../../../lib/text/without-trailing-slashes.ts'
 import type { From } from '../../../service/accounts/context.ts'
 import type { User } from '../../../service/accounts/records.ts'
+import type { SignedChallenge } from '../../../service/accounts/users/passkeys.ts'
 import { longestUserAgent, sessionLifetime } from '../../../service/accounts/users/sessions.ts'
 import { type Entered, pendingLifetime, type SessionWay } from '../../../service/accounts/users/signing-in.ts'
 import { failureBody, failureOf, failures } from '../errors.ts'
@@ -16,7 +17,7 @@ const deviceCookie = 'waymark_device'
 /** Holds a login that waits for a code. It gives no rights. Its path is /, as a proxy may have another path for this server. */
 const loginCookie = 'waymark_login'
 
-const cookie = ({ site }: Visit, name: string, value: string, seconds: number, path = '/') =>
+export const cookie = ({ site }: Visit, name: string, value: string, seconds: number, path = '/') =>
   `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
 
 /** Below the path of the server, if it is mounted in an application. */
@@ -49,8 +50,14 @@ export function fromOf({ request, site }: Visit): From {
 }
 
 /** Answers a way in: with a session, or with what waits for a code. */
-export async function signedInBy(visit: Visit, way: SessionWay, user: User, answer: { status: number; body: unknown }): Promise<Reply> {
-  const entered: Entered = await visit.app.accounts.signingIn.enter(way, user, fromOf(visit))
+export async function signedInBy(
+  visit: Visit,
+  way: SessionWay,
+  user: User,
+  answer: { status: number; body: unknown },
+  signed: SignedChallenge | null = null,
+): Promise<Reply> {
+  const entered: Entered = await visit.app.accounts.signingIn.enter(way, user, fromOf(visit), signed)
   if (!entered.isWaiting) return new Reply(answer.status, answer.body, await sessionHeaders(visit, user, entered.token))
   const failure = failureOf(failures.codeRequired())
   const waiting = cookie(visit, loginCookie, entered.token, pendingLifetime / 1000)

@@ -3,10 +3,14 @@ import { check, givenPassword, text } from '../../../service/accounts/fields.ts'
 import { firstOwnerInput } from '../../../service/accounts/organizations/first-owner.ts'
 import { signupInput } from '../../../service/accounts/organizations/joining.ts'
 import type { User } from '../../../service/accounts/records.ts'
-import { codeInput } from '../../../service/accounts/users/second-factor.ts'
+import { hashKey } from '../../../service/accounts/secrets/secrets.ts'
+import { assertionInput, wrongPasskey } from '../../../service/accounts/users/passkeys.ts'
+import { factorInput } from '../../../service/accounts/users/second-factor.ts'
 import { lookSchema, setupSchema, signedInSchema } from '../../answers/login.ts'
+import { passkeyOptionsSchema, secondStepSchema } from '../../answers/passkeys.ts'
 import { userSchema } from '../../answers/users.ts'
 import { countedCode } from '../access/code-attempts.ts'
+import { beginPasskey, challengeOf, shownFactor } from '../access/passkey-visits.ts'
 import { deviceOf, fromOf, noSession, pendingLoginOf, sessionHeaders, signedInBy } from '../access/session-cookies.ts'
 import { failures } from '../errors.ts'
 import { presentUser } from '../present.ts'
@@ -32,11 +36,28 @@ const tried = async (visit: Visit, email: string, password: string): Promise<Use
   return user
 }
 
-const withCode = async (visit: Visit, code: string) => {
-  const { signingIn } = visit.app.accounts
+/** The login that waits for a second factor: whose it is, and its hash, which the challenge of a passkey is bound to. */
+const waitingLogin = async (visit: Visit) => {
   const token = pendingLoginOf(visit)
-  const user = await signingIn.waiting(token)
-  return countedCode(visit, user, code, () => signingIn.finish(token!, code, fromOf(visit)))
+  const user = await visit.app.accounts.signingIn.waiting(token)
+  return { user, token: token!, holder: hashKey(token!) }
+}
+const withFactor = async (visit: Visit) => {
+  const { user, token, holder } = await waitingLogin(visit)
+  const shown = await shownFactor(visit, user, 'second', holder)
+  return countedCode(visit, user, shown, () => visit.app.accounts.signingIn.finish(token, shown, fromOf(visit)))
+}
+
+const passkeyLogin = z.object({ passkey: assertionInput })
+/** Nobody is known before: what is not right counts for the network. */
+const byPasskey = async (visit: Visit) => {
+  const { passkey } = check(passkeyLogin, visit.body)
+  const takeBack = visit.app.attempts.begin({ email: `passkey ${passkey.id}`, address: visit.site.client, device: null })
+  const verified = await visit.app.accounts.passkeys.verify(null, passkey, challengeOf(visit, 'alone', null))
+  if (!verified) throw wrongPasskey()
+  const reply = await signedInBy(visit, 'passkey', verified.user, { status: 200, body: { success: true } }, verified.signed)
+  takeBack()
+  return reply
 }
 
 export const login = defineResource({
@@ -65,14 +86,54 @@ export const login = defineResource({
       path: 'login/token',
       name: 'second_step',
       summary:
-        'Completes a login that waits for a second factor, with a code of the authenticator app or a recovery code. 400 `2fa_invalid`: the code is wrong or was used; `2fa_expired`: the login must begin again',
-      body: codeInput,
+        'Completes a login that waits for a second factor: `token` is a code of the authenticator app or a recovery code, `passkey` the answer of a passkey. 400 `2fa_invalid`: it is wrong or was used; `2fa_expired`: the login must begin again',
+      body: factorInput,
       answer: signedInSchema,
       handle: async (visit) => {
-        const { token: code } = check(codeInput, visit.body)
-        const { user, token } = await withCode(visit, code)
+        const { user, token } = await withFactor(visit)
         return new Reply(200, { success: true }, await sessionHeaders(visit, user, token))
       },
+    }),
+    row({
+      method: 'GET',
+      path: 'login/token',
+      name: 'second_step_ways',
+      summary:
+        'What completes the login that waits in this browser: the authenticator app, and how many passkeys. A recovery code always does',
+      answer: secondStepSchema,
+      handle: async (visit) => {
+        const { hasApp, passkeys } = await visit.app.accounts.secondFactors.status((await waitingLogin(visit)).user)
+        return { app: hasApp, passkeys }
+      },
+    }),
+    row({
+      method: 'POST',
+      path: 'login/token/passkey',
+      name: 'second_step_passkey',
+      summary: 'Options for `navigator.credentials.get`, whose answer completes the login that waits in this browser',
+      answer: passkeyOptionsSchema,
+      handle: async (visit) => {
+        const { user, holder } = await waitingLogin(visit)
+        return beginPasskey(visit, 'second', holder, (challenge) => visit.app.accounts.passkeys.requestOptions(user, challenge))
+      },
+    }),
+    row({
+      method: 'POST',
+      path: 'login/passkey/begin',
+      name: 'begin_passkey',
+      summary: 'Options for `navigator.credentials.get`, with any passkey of this server',
+      answer: passkeyOptionsSchema,
+      handle: (visit) => beginPasskey(visit, 'alone', null, (challenge) => visit.app.accounts.passkeys.requestOptions(null, challenge)),
+    }),
+    row({
+      method: 'POST',
+      path: 'login/passkey',
+      name: 'passkey',
+      summary:
+        'Signs in with a passkey alone, which must have verified the person: it stands for the password and the second factor. 400 `2fa_invalid`: it was not accepted',
+      body: passkeyLogin,
+      answer: signedInSchema,
+      handle: byPasskey,
     }),
     row({
       method: 'POST',

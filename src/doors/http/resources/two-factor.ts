@@ -1,7 +1,9 @@
-import { codeInput, maybeCodeInput } from '../../../service/accounts/users/second-factor.ts'
+import type { User } from '../../../service/accounts/records.ts'
+import { codeInput, factorInput, type ShownFactor } from '../../../service/accounts/users/second-factor.ts'
 import { mustBeOwnAccount } from '../../../service/accounts/users/users.ts'
 import { recoveryCodesSchema, twoFactorSetupSchema, twoFactorStatusSchema } from '../../answers/two-factor.ts'
 import { countedCode } from '../access/code-attempts.ts'
+import { shownFactor } from '../access/passkey-visits.ts'
 import { fromOf } from '../access/session-cookies.ts'
 import { failures } from '../errors.ts'
 import { maybeTime } from '../present.ts'
@@ -11,17 +13,22 @@ import { self } from './users.ts'
 type Visit = Visits['user']
 
 /** Keys and the host application do not hold the second factor of a user. */
-const ownSession = (visit: Visit) => {
+export const ownSession = (visit: Visit) => {
   const user = self(visit)
   mustBeOwnAccount(user)
   if (visit.caller.via !== 'session') throw failures.noKeys()
   return { user, session: visit.caller.session }
 }
-const tokenOf = ({ body }: Visit): unknown => (body as { readonly token?: unknown } | null)?.token
+/** A change that takes a code, or a passkey. */
+const withFactor = async <T>(visit: Visit, work: (user: User, shown: ShownFactor) => Promise<T>): Promise<T> => {
+  const { user, session } = ownSession(visit)
+  const shown = await shownFactor(visit, user, 'prove', session.hash)
+  return countedCode(visit, user, shown, () => work(user, shown))
+}
 
 export const twoFactor = defineResource({
   name: 'two_factor',
-  summary: "The second factor of the caller's own account: an authenticator app, and recovery codes",
+  summary: "The second factor of the caller's own account: an authenticator app, passkeys, and recovery codes",
   path: '/api/users/:uuid',
   reach: 'user',
   object: null,
@@ -34,10 +41,12 @@ export const twoFactor = defineResource({
       isBeforeSecondFactor: true,
       answer: twoFactorStatusSchema,
       handle: async (visit) => {
-        const { enabledAt, recoveryCodes, requiredBy } = await visit.app.accounts.secondFactors.status(self(visit))
+        const { enabledAt, hasApp, passkeys, recoveryCodes, requiredBy } = await visit.app.accounts.secondFactors.status(self(visit))
         return {
           is_enabled: visit.caller.user.has_second_factor,
           enabled_at: maybeTime(enabledAt),
+          has_app: hasApp,
+          passkeys,
           recovery_codes_left: recoveryCodes,
           required_by: requiredBy.map(({ id, name }) => ({ id, name })),
         }
@@ -48,16 +57,17 @@ export const twoFactor = defineResource({
       path: 'two_factor_start_setup',
       name: 'start_setup',
       summary:
-        'Begins to set up an authenticator app: the secret, shown once. It counts after `two_factor_validate`, within an hour. If there is a second factor already, `token` is a code of it',
+        'Begins to set up an authenticator app: the secret, shown once. It counts after `two_factor_validate`, within an hour. If there is a second factor already, `token` is a code of it, or `passkey` the answer of a passkey',
       needsRecentLogin: true,
       isBeforeSecondFactor: true,
-      body: maybeCodeInput,
+      body: factorInput,
       answer: twoFactorSetupSchema,
       secrets: ['secret', 'uri'],
       handle: async (visit) => {
+        const { secondFactors } = visit.app.accounts
         const { user } = ownSession(visit)
-        const begin = () => visit.app.accounts.secondFactors.begin(user, visit.body, fromOf(visit))
-        return user.has_second_factor ? countedCode(visit, user, tokenOf(visit), begin) : begin()
+        if (!user.has_second_factor) return secondFactors.begin(user, null, fromOf(visit))
+        return withFactor(visit, (user, shown) => secondFactors.begin(user, shown, fromOf(visit)))
       },
     }),
     row({
@@ -79,15 +89,15 @@ export const twoFactor = defineResource({
       method: 'POST',
       path: 'two_factor_recovery_codes',
       name: 'recovery_codes',
-      summary: 'Ten new recovery codes, shown once, for a code. The earlier ones stop working',
+      summary: 'Ten new recovery codes, shown once, for a code or a passkey. The earlier ones stop working',
       needsRecentLogin: true,
-      body: codeInput,
+      body: factorInput,
       answer: recoveryCodesSchema,
       secrets: ['recovery_codes'],
       handle: async (visit) => {
-        const { user } = ownSession(visit)
-        const replace = () => visit.app.accounts.secondFactors.replaceRecoveryCodes(user, visit.body, fromOf(visit))
-        return { recovery_codes: await countedCode(visit, user, tokenOf(visit), replace) }
+        const { secondFactors } = visit.app.accounts
+        const codes = await withFactor(visit, (user, shown) => secondFactors.replaceRecoveryCodes(user, shown, fromOf(visit)))
+        return { recovery_codes: codes }
       },
     }),
     row({
@@ -95,13 +105,12 @@ export const twoFactor = defineResource({
       path: 'two_factor_disable',
       name: 'disable',
       summary:
-        'Turns the second factor off, for a code of the app or a recovery code. 400 `2fa_enforced` while an organization of the user requires it',
+        'Turns the second factor off, for a code of the app, a recovery code or a passkey: app, passkeys and recovery codes are removed. 400 `2fa_enforced` while an organization of the user requires it',
       needsRecentLogin: true,
-      body: codeInput,
+      body: factorInput,
       status: 204,
       handle: async (visit) => {
-        const { user } = ownSession(visit)
-        await countedCode(visit, user, tokenOf(visit), () => visit.app.accounts.secondFactors.disable(user, visit.body, fromOf(visit)))
+        await withFactor(visit, (user, shown) => visit.app.accounts.secondFactors.disable(user, shown, fromOf(visit)))
       },
     }),
   ],

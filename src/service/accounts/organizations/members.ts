@@ -4,7 +4,8 @@ import { type AccountContext, changesOf, type From, log } from '../context.ts'
 import { check, integerOf } from '../fields.ts'
 import { type AccountTables, level, levels, type Membership, type User } from '../records.ts'
 import { mustFind, notAllowed } from '../refusals.ts'
-import { mailFactorChange, resetFactor } from '../users/second-factor.ts'
+import { mailFactorChange } from '../users/factor-log.ts'
+import { resetFactor } from '../users/second-factor.ts'
 import { isHostUser, moveCurrent } from '../users/users.ts'
 
 export const memberInput = z.object({ level: integerOf(levels) })

@@ -1,25 +1,31 @@
 import * as z from 'zod'
 import { WaymarkError } from '../../../errors/errors.ts'
-import { type AccountContext, type Change, type From, log, post } from '../context.ts'
+import type { AccountContext, From } from '../context.ts'
 import { check, text } from '../fields.ts'
 import type { AccountTables, User } from '../records.ts'
 import { invalid } from '../refusals.ts'
 import { sealedFor } from '../secrets/resealing.ts'
 import { requiringOrganizations } from './enforcement.ts'
+import { factorChange, logFactor, mailFactorChange } from './factor-log.ts'
+import { assertionInput, type SignedChallenge, usePasskey, wrongPasskey } from './passkeys.ts'
 import { replaceRecoveryCodes, useRecoveryCode } from './recovery-codes.ts'
 import { removeFactor } from './remove-factor.ts'
 import { endSessions } from './sessions.ts'
 import { isTotpCode, newTotpSecret, totpStep, totpUri } from './totp.ts'
 import { mustBeOwnAccount } from './users.ts'
 
-// The second factor of an account: an authenticator app, and recovery codes for who has lost it.
+// The second factor of an account: an authenticator app, passkeys, and recovery codes for users who have lost them.
 
 /** How long setting one up may take. */
 const setupMs = 3_600_000
 
 /** A code of the app, or a recovery code. */
 export const codeInput = z.object({ token: text({ max: 64 }) })
-export const maybeCodeInput = codeInput.partial()
+/** Or what a passkey has signed. */
+export const factorInput = codeInput.partial().extend({ passkey: assertionInput.optional() })
+
+/** What a caller shows: a code, or a signature that was verified. Null: it was not right. */
+export type ShownFactor = { readonly code: string } | { readonly signed: SignedChallenge | null }
 
 export const wrongCode = () =>
   invalid(
@@ -31,61 +37,8 @@ export const isWrongCode = (error: unknown): boolean =>
   error instanceof WaymarkError && error.code === 'invalid-value' && (error as WaymarkError<'invalid-value'>).data.rule === '2fa_invalid'
 const noFactor = () => invalid('This account has no second factor.', null, '2fa_not_enabled')
 
-type Activity =
-  | 'second_factor_enabled'
-  | 'second_factor_disabled'
-  | 'second_factor_reset'
-  | 'second_factor_failed'
-  | 'recovery_codes_replaced'
-  | 'recovery_code_used'
-
-/** In the log of each organization of the user. */
-export async function logFactor(
-  context: AccountContext,
-  tables: AccountTables,
-  user: User,
-  activity: Activity,
-  from: From | null,
-  { by = user, changes }: { readonly by?: User | null; readonly changes?: readonly Change[] } = {},
-): Promise<void> {
-  const organizations = (await tables.memberships.find({ user_id: user.id })).map((one) => one.organization_id)
-  for (const organization_id of organizations.length > 0 ? organizations : [null])
-    await log(context, tables, {
-      by,
-      organization_id,
-      scope: 'User',
-      item_id: user.id,
-      activity,
-      name: user.email,
-      from,
-      ...(changes && { changes }),
-    })
-}
-const changeTo = (after: boolean): Change[] => [{ type: 'User', action: 'changed', field: 'is_2fa_enabled', before: !after, after }]
-
-const said: Readonly<Partial<Record<Activity, string>>> = {
-  second_factor_enabled: 'A second factor was set up: signing in takes a code from now on.',
-  second_factor_disabled: 'The second factor was turned off.',
-  second_factor_reset: 'The second factor was reset, and all sessions were signed out. Set up another one in your account settings.',
-  recovery_codes_replaced: 'New recovery codes were made. The earlier ones do not work any more.',
-  recovery_code_used: 'Somebody signed in with a recovery code.',
-}
-/** Tells the user. */
-export const mailFactorChange = (context: AccountContext, user: User, activity: Activity): Promise<void> =>
-  post(context, user.current_organization_id ?? '', [
-    {
-      to: user.email,
-      subject: 'The second factor of your Waymark account',
-      text: [
-        `${user.email} at ${context.settings().siteUrl}: ${said[activity]}`,
-        '',
-        'If this was not you, choose a new password with "Forgot your password?" on the sign-in page, and tell an administrator.',
-      ].join('\n'),
-    },
-  ])
-
 /** Takes the code of a user: the kind of code, which is used up now; null: it is wrong, or was used. */
-export async function takeCode(
+async function takeCode(
   { box, clock }: AccountContext,
   tables: AccountTables,
   user: User,
@@ -101,6 +54,18 @@ export async function takeCode(
   return 'app'
 }
 
+/** The kind of what was shown, which is used up now; null: it is wrong, or was used. */
+export const takeFactor = async (
+  context: AccountContext,
+  tables: AccountTables,
+  user: User,
+  shown: ShownFactor,
+): Promise<'app' | 'recovery' | 'passkey' | null> => {
+  if ('code' in shown) return takeCode(context, tables, user, shown.code)
+  return shown.signed !== null && (await usePasskey(context, tables, user, shown.signed)) ? 'passkey' : null
+}
+export const wrongFactor = (shown: ShownFactor) => ('code' in shown ? wrongCode() : wrongPasskey())
+
 /** Without a code: the caller has checked who may. All sessions end. */
 export async function resetFactor(
   context: AccountContext,
@@ -113,29 +78,28 @@ export async function resetFactor(
   if (!user.has_second_factor) throw noFactor()
   await removeFactor(tables, user)
   await endSessions(tables, user, null)
-  await logFactor(context, tables, user, 'second_factor_reset', from, { by, changes: changeTo(false) })
+  await logFactor(context, tables, user, 'second_factor_reset', from, { by, changes: factorChange(false) })
   return user
 }
 
-/** A change that takes a code: its transaction also keeps that the code is used up, or that it was wrong. */
-const withCode = async <T>(
+/** A change that takes the second factor: its transaction also keeps that a code is used up, or that it was wrong. */
+const withFactor = async <T>(
   context: AccountContext,
   { id }: User,
-  body: unknown,
+  shown: ShownFactor,
   from: From,
   work: (tables: AccountTables, user: User) => Promise<T>,
 ): Promise<T> => {
-  const { token } = check(codeInput, body)
   const done = await context.store.write(async (tables) => {
     const user = (await tables.users.first({ id }))!
     if (!user.has_second_factor) throw noFactor()
-    if ((await takeCode(context, tables, user, token)) === null) {
+    if ((await takeFactor(context, tables, user, shown)) === null) {
       await logFactor(context, tables, user, 'second_factor_failed', from)
       return null
     }
     return { result: await work(tables, user) }
   })
-  if (done === null) throw wrongCode()
+  if (done === null) throw wrongFactor(shown)
   return done.result
 }
 
@@ -170,16 +134,22 @@ export const createSecondFactors = (context: AccountContext) => {
       const factor = (await store.read.second_factors.find({ user_id: user.id })).find(({ confirmed_at }) => confirmed_at !== null)
       return {
         enabledAt: user.has_second_factor ? (factor?.confirmed_at ?? null) : null,
+        hasApp: factor !== undefined,
+        passkeys: await store.read.passkeys.count({ user_id: user.id }),
         recoveryCodes: await store.read.recovery_codes.count({ user_id: user.id }),
         requiredBy: await requiringOrganizations(store.read, user),
       }
     },
 
-    /** Another app takes a code of the present one. */
-    async begin(user: User, body: unknown, from: From): Promise<FactorSetup> {
+    /** An app beside, or in place of, what there is takes the present factor. `shown` is null if there is none. */
+    async begin(user: User, shown: ShownFactor | null, from: From): Promise<FactorSetup> {
       mustBeOwnAccount(user)
-      if (user.has_second_factor) return withCode(context, user, body, from, insertSetup)
-      return store.write((tables) => insertSetup(tables, user))
+      if (shown) return withFactor(context, user, shown, from, insertSetup)
+      return store.write(async (tables) => {
+        const found = (await tables.users.first({ id: user.id }))!
+        if (found.has_second_factor) throw wrongCode() // set up meanwhile
+        return insertSetup(tables, found)
+      })
     },
 
     /** Ends all sessions but `kept`, the hash of one: they began without it. Returns recovery codes. */
@@ -199,15 +169,15 @@ export const createSecondFactors = (context: AccountContext) => {
         await tables.second_factors.update({ id: waiting.id }, { confirmed_at: now, last_step })
         await tables.users.update({ id: user.id }, { has_second_factor: true })
         await endSessions(tables, user, kept)
-        await logFactor(context, tables, user, 'second_factor_enabled', from, { changes: changeTo(true) })
+        await logFactor(context, tables, user, 'second_factor_enabled', from, { changes: factorChange(true) })
         return replaceRecoveryCodes(context, tables, user)
       })
       void mailFactorChange(context, user, 'second_factor_enabled')
       return codes
     },
 
-    async replaceRecoveryCodes(user: User, body: unknown, from: From): Promise<readonly string[]> {
-      const codes = await withCode(context, user, body, from, async (tables, found) => {
+    async replaceRecoveryCodes(user: User, shown: ShownFactor, from: From): Promise<readonly string[]> {
+      const codes = await withFactor(context, user, shown, from, async (tables, found) => {
         await logFactor(context, tables, found, 'recovery_codes_replaced', from)
         return replaceRecoveryCodes(context, tables, found)
       })
@@ -215,8 +185,8 @@ export const createSecondFactors = (context: AccountContext) => {
       return codes
     },
 
-    /** Not while an organization of the user requires it. */
-    async disable(user: User, body: unknown, from: From): Promise<void> {
+    /** The app, passkeys and recovery codes. Not while an organization of the user requires it. */
+    async disable(user: User, shown: ShownFactor, from: From): Promise<void> {
       const requiring = await requiringOrganizations(store.read, user)
       if (requiring.length > 0)
         throw invalid(
@@ -224,9 +194,9 @@ export const createSecondFactors = (context: AccountContext) => {
           null,
           '2fa_enforced',
         )
-      await withCode(context, user, body, from, async (tables, found) => {
+      await withFactor(context, user, shown, from, async (tables, found) => {
         await removeFactor(tables, found)
-        await logFactor(context, tables, found, 'second_factor_disabled', from, { changes: changeTo(false) })
+        await logFactor(context, tables, found, 'second_factor_disabled', from, { changes: factorChange(false) })
       })
       void mailFactorChange(context, user, 'second_factor_disabled')
     },

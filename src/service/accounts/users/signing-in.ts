@@ -2,7 +2,9 @@ import type { AccountContext, From } from '../context.ts'
 import type { AccountTables, User } from '../records.ts'
 import { invalid } from '../refusals.ts'
 import { hashKey, longestSecret, randomToken } from '../secrets/secrets.ts'
-import { logFactor, mailFactorChange, takeCode, wrongCode } from './second-factor.ts'
+import { logFactor, mailFactorChange } from './factor-log.ts'
+import { type SignedChallenge, usePasskey, wrongPasskey } from './passkeys.ts'
+import { type ShownFactor, takeFactor, wrongFactor } from './second-factor.ts'
 import { startSession } from './sessions.ts'
 
 // The one place where sessions are made, for every way in. What a way has shown is only that the user may sign in; whether that takes a second factor is decided here.
@@ -15,6 +17,8 @@ export const waysIn = {
   invitation: { isSingleSignOn: false },
   /** The first owner, with the secret that the server printed. */
   setup: { isSingleSignOn: false },
+  /** A passkey without a password: it has verified the person, so it is both factors. */
+  passkey: { isSingleSignOn: false },
   /** The hook `authenticate` of the application that Waymark is part of. */
   application: { isSingleSignOn: true },
 } as const
@@ -58,11 +62,13 @@ export const createSigningIn = (context: AccountContext) => {
   const { store } = context
 
   return {
-    /** The first step, after a way in has shown who it is. */
-    enter: (way: SessionWay, { id }: User, from: From): Promise<Entered> =>
+    /** The first step, after a way in has shown who it is. `signed`: by a passkey, whose challenge is used up with this. */
+    enter: (way: SessionWay, { id }: User, from: From, signed: SignedChallenge | null = null): Promise<Entered> =>
       store.write(async (tables) => {
         const user = (await tables.users.first({ id }))! // with the factor that was set up meanwhile
-        const isWaiting = user.has_second_factor && !waysIn[way].isSingleSignOn
+        const isByPasskey = way === 'passkey'
+        if (isByPasskey && !(user.is_active && signed && (await usePasskey(context, tables, user, signed)))) throw wrongPasskey()
+        const isWaiting = user.has_second_factor && !isByPasskey && !waysIn[way].isSingleSignOn
         return {
           isWaiting,
           token: isWaiting ? await waitForCode(context, tables, user, way) : await startSession(context, tables, user, from),
@@ -76,10 +82,10 @@ export const createSigningIn = (context: AccountContext) => {
     waiting: (token: string | undefined): Promise<User> => waitingFor(context, store.read, token),
 
     /** The second step. Its token works once, whatever the code is good for. */
-    async finish(token: string, code: string, from: From): Promise<{ readonly user: User; readonly token: string }> {
+    async finish(token: string, shown: ShownFactor, from: From): Promise<{ readonly user: User; readonly token: string }> {
       const done = await store.write(async (tables) => {
         const user = await waitingFor(context, tables, token)
-        const kind = await takeCode(context, tables, user, code)
+        const kind = await takeFactor(context, tables, user, shown)
         if (kind === null) {
           await logFactor(context, tables, user, 'second_factor_failed', from)
           return null
@@ -88,7 +94,7 @@ export const createSigningIn = (context: AccountContext) => {
         if (kind === 'recovery') await logFactor(context, tables, user, 'recovery_code_used', from)
         return { user, kind, token: await startSession(context, tables, user, from) }
       })
-      if (done === null) throw wrongCode()
+      if (done === null) throw wrongFactor(shown)
       if (done.kind === 'recovery') void mailFactorChange(context, done.user, 'recovery_code_used')
       return done
     },

@@ -6,9 +6,9 @@ import { creatingRows, newBody, pathIn, placedRows } from '../creating.ts'
 
 const held = withHome()
 
-test('what is answered with 201 makes records, but for those who are not known yet', () => {
+test('what is answered with 201 makes records, but for those who are not known yet, and of what works once', () => {
   const made = placedRows.filter(({ row }) => row.status === 201).map(({ row }) => row.name)
-  expect([...creatingRows.map(({ row }) => row.name), 'signup.create', 'setup.create'].sort()).toEqual(
+  expect([...creatingRows.map(({ row }) => row.name), 'signup.create', 'setup.create', 'passkeys.create'].sort()).toEqual(
     [...made, 'invites.create_many'].sort(),
   )
 })

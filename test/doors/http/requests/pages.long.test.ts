@@ -30,6 +30,20 @@ const cohortOfThree = async (): Promise<string> => {
   return String(body.id)
 }
 
+const passkeyNamed = (name: string) => ({
+  id: held.home.world.accounts.context.newId(),
+  user_id: held.home.owner.id,
+  name,
+  credential_id: name,
+  public_key: '',
+  counter: 0,
+  transports: [],
+  is_backup_eligible: false,
+  is_backed_up: false,
+  created_at: new Date(),
+  last_used_at: null,
+})
+
 /** Pages of events lead back in time, without a count; groups are listed by their type. Both have tests of their own. */
 const ofTheirOwn = /\/(events|groups)$/
 
@@ -53,6 +67,10 @@ describe.each(listing.filter(({ path }) => !ofTheirOwn.test(path)).map((one) => 
       if (pattern.endsWith('/person_deletions'))
         await world.accounts.context.store.write(async (tables) => {
           for (const events of [1, 2, 3]) await world.accounts.deletions.retained(tables, project, { events, persons: 0 })
+        })
+      if (pattern.endsWith('/passkeys'))
+        await world.accounts.context.store.write(async (tables) => {
+          for (const name of ['one', 'two', 'three']) await tables.passkeys.insert(passkeyNamed(name))
         })
       if (pattern.endsWith('/sessions')) for (let i = 0; i < 3; i++) await sessionOf(world.accounts, owner)
       const url = (query: string) => world.url + path + query

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import type { InvitationAnswer, SetupAnswer } from '../../doors/answers/login.ts'
-import type { SecondStepAnswer } from '../../doors/answers/passkeys.ts'
+import type { SecondStepAnswer } from '../../doors/answers/two-factor.ts'
 import type { MeAnswer } from '../../doors/answers/users.ts'
 import { ApiError, beginSession, get, needsCode, post, signOut } from '../lib/api.ts'
 import { go } from '../lib/router.ts'

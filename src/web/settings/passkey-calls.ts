@@ -1,4 +1,4 @@
-import type { PasskeyOptionsAnswer } from '../../doors/answers/passkeys.ts'
+import type { PasskeyOptionsAnswer } from '../../doors/answers/two-factor.ts'
 import { post } from '../lib/api.ts'
 
 // What authenticators take and give, as the API has it: bytes are texts in base64url there.

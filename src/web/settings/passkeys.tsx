@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { AddedPasskeyAnswer, PasskeyAnswer } from '../../doors/answers/passkeys.ts'
+import type { AddedPasskeyAnswer, PasskeyAnswer } from '../../doors/answers/two-factor.ts'
 import { patch, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'

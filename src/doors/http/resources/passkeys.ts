@@ -1,7 +1,7 @@
 import type { Passkey } from '../../../service/accounts/records.ts'
 import { passkeyChange, passkeyInput } from '../../../service/accounts/users/passkey-enrolment.ts'
 import { pageSchema } from '../../answers/pages.ts'
-import { addedPasskeySchema, type PasskeyAnswer, passkeyOptionsSchema, passkeySchema } from '../../answers/passkeys.ts'
+import { addedPasskeySchema, type PasskeyAnswer, passkeyOptionsSchema, passkeySchema } from '../../answers/two-factor.ts'
 import { beginPasskey, challengeOf } from '../access/passkey-visits.ts'
 import { fromOf } from '../access/session-cookies.ts'
 import { maybeTime, time } from '../present.ts'

@@ -20,7 +20,7 @@ const mustFindUser = async (tables: AccountTables, address: string): Promise<Use
 }
 
 /** Ends all that lets somebody in without a new login: sessions, keys, and links that were mailed. */
-export async function endAccess(tables: AccountTables, user: User): Promise<Omit<Ended, 'user'>> {
+async function endAccess(tables: AccountTables, user: User): Promise<Omit<Ended, 'user'>> {
   await tables.password_links.remove({ user_id: user.id })
   await tables.email_links.remove({ user_id: user.id })
   return { sessions: await endSessions(tables, user, null), keys: await tables.personal_keys.remove({ user_id: user.id }) }

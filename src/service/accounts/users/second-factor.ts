@@ -27,7 +27,7 @@ export const factorInput = codeInput.partial().extend({ passkey: assertionInput.
 /** What a caller shows: a code, or a signature that was verified. Null: it was not right. */
 export type ShownFactor = { readonly code: string } | { readonly signed: SignedChallenge | null }
 
-export const wrongCode = () =>
+const wrongCode = () =>
   invalid(
     'This code is not valid. Codes change every 30 seconds and work once: wait for the next one. Is the clock of your device right?',
     'token',

@@ -34,7 +34,6 @@ export const pagePaths = [
   'settings/organization',
   'settings/members',
   'settings/invites',
-  'settings/roles',
   'settings/domains',
   'settings/proxies',
   'settings/activity',

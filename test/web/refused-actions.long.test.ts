@@ -140,7 +140,6 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
         destination: { type: 'HTTP', config: { url: 'https://a.test', token: 'x' } },
       })
     ).id
-    await web.api('POST', `/api/organizations/${organization}/roles/`, { name: 'Analysts' })
     await web.api('POST', `/api/organizations/${organization}/invites/`, { target_email: 'new@example.com' })
     known.person = (await web.api<{ results: { uuid: string }[] }>('GET', `${base()}persons/?limit=1`)).results[0]!.uuid
   })
@@ -239,8 +238,6 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
         await dialog().getByRole('button', { name: 'Delete' }).click()
       },
     ],
-    ['a role is given', () => 'settings/roles', async () => main().getByLabel('Give Analysts to').selectOption({ label: 'Ada' })],
-    ['a role is deleted', () => 'settings/roles', confirm('Delete…', 'Delete')],
     ['an invitation is sent again', () => 'settings/invites', press(/Send again|New link/)],
     ['an invitation is withdrawn', () => 'settings/invites', confirm('Withdraw…', 'Withdraw')],
     [

@@ -30,7 +30,6 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     ['settings/organization', 'Another organization'],
     ['settings/members', 'Members'],
     ['settings/invites', 'Open invitations'],
-    ['settings/roles', 'New role'],
     ['settings/domains', 'Add a domain'],
     ['settings/proxies', 'Add a proxy'],
     ['settings/activity', 'Activity log'],
@@ -222,19 +221,6 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     await late.getByRole('alert').waitFor()
     web.complaints.length = 0 // the refusal
     await late.context().close()
-  })
-
-  test('roles are made and given', async () => {
-    await open('settings/roles')
-    await page.getByLabel('Name').fill('Analysts')
-    await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByLabel('Give Analysts to').selectOption({ label: 'Ada' })
-    await page.getByRole('button', { name: 'Take Analysts from Ada' }).waitFor()
-    const { results } = await web.api<{ results: { name: string; members: unknown[] }[] }>(
-      'GET',
-      `/api/organizations/${organization}/roles/`,
-    )
-    expect(results).toMatchObject([{ name: 'Analysts', members: [{ user: { first_name: 'Ada' } }] }])
   })
 
   test('a plugin that is offered is installed, configured and switched off; its secret is never shown', async () => {

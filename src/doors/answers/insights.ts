@@ -49,7 +49,7 @@ export const insightSchema = z.object({
   last_viewed_at: timeSchema.nullable(),
   last_refresh: timeSchema.nullable().meta({ description: 'When the cached answer was computed' }),
   refreshing: z.boolean().meta({ description: 'Whether it is computed in the background for this request' }),
-  user_access_level: z.literal('editor').meta({ description: 'Members of a project may change all insights' }),
+  user_access_level: z.enum(['viewer', 'editor']).meta({ description: 'Members of a project may change all insights, viewers none' }),
   is_sample: z.literal(false),
   effective_restriction_level: z.int(),
   effective_privilege_level: z.int(),

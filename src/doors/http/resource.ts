@@ -156,12 +156,15 @@ export const isReading = (method: string): boolean => method === 'GET' || method
 export const defaultScope = (object: ScopeObject | null, method: string): Scope | 'none' =>
   object === null ? 'none' : `${object}:${isReading(method) ? 'read' : 'write'}`
 
+/** Questions may be sent by POST: the scope says so. */
+const changesNothing = ({ method, scope }: Pick<Given<Reach>, 'method' | 'scope'>) => isReading(method) || scope?.endsWith(':read') === true
+
 export const defineResource = <D extends Reach>(definition: Definition<D>): Resource => {
-  const { name, reach, object, read = 'member', write = 'member', limits = ['api'] } = definition
+  const { name, reach, object, read = 'viewer', write = 'member', limits = ['api'] } = definition
   const row = (given: Given<Reach> & { readonly reach?: Reach }): Row => ({
     path: '',
     reach,
-    level: isReading(given.method) ? read : write,
+    level: changesNothing(given) ? read : write,
     scope: defaultScope(object, given.method),
     limitedKeys: 'none',
     needsRecentLogin: false,

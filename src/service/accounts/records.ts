@@ -772,6 +772,9 @@ export const longTables: readonly (keyof Shapes)[] = [
   'deletions',
 ]
 
-export const level = { member: 1, admin: 8, owner: 15 } as const
+/** A viewer sees and asks, and changes nothing but the own account. Null, not 0, is no membership. */
+export const level = { viewer: 0, member: 1, admin: 8, owner: 15 } as const
 export type LevelName = keyof typeof level
-export const levels = [level.member, level.admin, level.owner] as const
+export const levels = [level.viewer, level.member, level.admin, level.owner] as const
+/** Of members whom nobody has given a level: those who join because their domain says so. */
+export const lowestLevel = level.viewer

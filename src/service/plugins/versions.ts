@@ -148,6 +148,7 @@ export async function isProjectAdmin(
   membership: Membership,
 ): Promise<boolean> {
   if (membership.level >= level.admin) return true
+  if (membership.level < level.member) return false
   const own = await tables.project_memberships.first({ user_id: membership.user_id, project_id: project.id })
   return (own?.level ?? 0) >= level.admin
 }

@@ -3,7 +3,7 @@ import type { PageProps } from '../lib/page.ts'
 import { linkTo } from '../lib/router.ts'
 import { settingsGroups } from '../lib/sections.ts'
 import { useProject } from '../lib/session.ts'
-import { DomainsSection, ProxySection, RolesSection } from '../settings/access.tsx'
+import { DomainsSection, ProxySection } from '../settings/access.tsx'
 import { AccountSection, KeysSection, NoSection, OrganizationSection } from '../settings/account.tsx'
 import { ActivitySection } from '../settings/activity.tsx'
 import { BackupsSection } from '../settings/backups.tsx'
@@ -24,7 +24,6 @@ const bodies: Readonly<Record<SectionName, FunctionComponent>> = {
   organization: OrganizationSection,
   members: MembersSection,
   invites: InvitesSection,
-  roles: RolesSection,
   domains: DomainsSection,
   proxies: ProxySection,
   activity: ActivitySection,

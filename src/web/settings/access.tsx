@@ -1,16 +1,14 @@
 import type { DomainAnswer } from '../../doors/answers/domains.ts'
-import type { MemberAnswer } from '../../doors/answers/members.ts'
 import type { ProxyRecordAnswer } from '../../doors/answers/proxy-records.ts'
-import type { RoleAnswer } from '../../doors/answers/roles.ts'
 import { patch, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { CheckField, ChoiceField, ConfirmButton, DialogButton, Form, isChecked, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { CopyButton } from '../ui/parts.tsx'
-import { personName, useOrganization } from './organization-of.ts'
+import { useOrganization } from './organization-of.ts'
 
-// What administrators arrange for the whole organization: roles, domains, proxies.
+// What administrators arrange for the whole organization: domains, proxies.
 
 /** A form with one field, below a list. */
 function Addition({
@@ -49,107 +47,6 @@ function Addition({
 }
 
 const OnlyAdmins = ({ of }: { of: string }) => <p class="note">Only administrators can change {of}.</p>
-
-export function RolesSection() {
-  const { isAdmin, api } = useOrganization()
-  const list = useList<RoleAnswer>(api('roles/?limit=50'))
-  const { rows: members } = useList<MemberAnswer>(api('members/?limit=1000'))
-  const { act, failure } = useAction()
-  const change = (action: () => Promise<unknown>) => act(() => action().then(list.reload))
-  return (
-    <>
-      <section class="block">
-        <h2>Roles</h2>
-        <p class="note">A role is a named group of members.</p>
-        {!isAdmin && <OnlyAdmins of="roles" />}
-        {failure}
-        <ListTable
-          list={list}
-          what="roles"
-          head={['Role', 'Members', null]}
-          empty="No role yet."
-          row={(role) => {
-            const others = (members ?? []).filter(({ user }) => !role.members.some((one) => one.user?.uuid === user.uuid))
-            return (
-              <tr key={role.id}>
-                <td>{role.name}</td>
-                <td>
-                  <div class="row">
-                    {role.members.length === 0 && <span class="note">Nobody</span>}
-                    {role.members.map((one) => (
-                      <span class="state" key={one.id}>
-                        {one.user ? personName(one.user) : 'Somebody who left'}
-                        {isAdmin && (
-                          <button
-                            type="button"
-                            class="plain"
-                            aria-label={`Take ${role.name} from ${one.user ? personName(one.user) : 'this member'}`}
-                            onClick={() => change(() => remove(api(`roles/${role.id}/role_memberships/${one.id}/`)))}
-                          >
-                            ✕
-                          </button>
-                        )}
-                      </span>
-                    ))}
-                    {isAdmin && others.length > 0 && (
-                      <select
-                        aria-label={`Give ${role.name} to`}
-                        value=""
-                        onChange={(event) => {
-                          const user_uuid = event.currentTarget.value
-                          event.currentTarget.value = ''
-                          change(() => post(api(`roles/${role.id}/role_memberships/`), { user_uuid }))
-                        }}
-                      >
-                        <option value="">Add a member</option>
-                        {others.map(({ user }) => (
-                          <option key={user.uuid} value={user.uuid}>
-                            {personName(user)}
-                          </option>
-                        ))}
-                      </select>
-                    )}
-                  </div>
-                </td>
-                <td>
-                  {isAdmin && (
-                    <div class="row">
-                      <DialogButton label="Rename">
-                        {(close) => (
-                          <Form
-                            submit="Rename"
-                            send={async (form) => {
-                              await patch(api(`roles/${role.id}/`), { name: textOf(form, 'name') })
-                              list.reload()
-                              close()
-                            }}
-                          >
-                            <TextField name="name" label="Name" value={role.name} required maxLength={200} autofocus />
-                          </Form>
-                        )}
-                      </DialogButton>
-                      <ConfirmButton
-                        label="Delete…"
-                        title={`Delete the role ${role.name}`}
-                        submit="Delete"
-                        action={() => remove(api(`roles/${role.id}/`)).then(list.reload)}
-                      >
-                        <p>Its members stay in the organization.</p>
-                      </ConfirmButton>
-                    </div>
-                  )}
-                </td>
-              </tr>
-            )
-          }}
-        />
-      </section>
-      {isAdmin && (
-        <Addition title="New role" submit="Create" path={api('roles/')} field={['name', 'Name']} maxLength={200} onAdded={list.reload} />
-      )}
-    </>
-  )
-}
 
 const enforcements = [
   { value: '', label: 'Any way of signing in' },

@@ -9,7 +9,7 @@ import { ChoiceField, ConfirmButton, Form, TextField, textOf, useAction } from '
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { NoMail } from '../ui/no-mail.tsx'
 import { CopyButton, Select } from '../ui/parts.tsx'
-import { levelName, levels, personName, useOrganization } from './organization-of.ts'
+import { level, levelName, levels, personName, useOrganization } from './organization-of.ts'
 
 export function MembersSection() {
   const { user, reload } = useSession()
@@ -37,6 +37,7 @@ export function MembersSection() {
     <section class="block">
       <h2>Members</h2>
       {!own.isAdmin && <p class="note">Only administrators can change levels and remove others.</p>}
+      {own.level === level.viewer && <p class="note">You are a viewer here: you see and ask, and what you would change is refused.</p>}
       {failure}
       <ListTable
         list={list}
@@ -136,13 +137,19 @@ export function InvitesSection() {
     <>
       <section class="block">
         <h2>Invite somebody</h2>
-        <NoMail instead="You get a link to pass on." />
-        <Form submit="Invite" send={create}>
-          <TextField name="target_email" type="email" label="E-mail address" required />
-          <TextField name="first_name" label="Name (optional)" maxLength={30} />
-          <ChoiceField name="level" label="Level" value="1" options={levels.filter(({ value }) => Number(value) <= own.level)} />
-          <TextField name="message" label="A few words (optional)" rows={2} />
-        </Form>
+        {own.level < level.member ? (
+          <p class="note">Viewers cannot invite others.</p>
+        ) : (
+          <>
+            <NoMail instead="You get a link to pass on." />
+            <Form submit="Invite" send={create}>
+              <TextField name="target_email" type="email" label="E-mail address" required />
+              <TextField name="first_name" label="Name (optional)" maxLength={30} />
+              <ChoiceField name="level" label="Level" value="1" options={levels.filter(({ value }) => Number(value) <= own.level)} />
+              <TextField name="message" label="A few words (optional)" rows={2} />
+            </Form>
+          </>
+        )}
         {sent && (
           <div class="once" role="status">
             {sent.secret ? (

@@ -11,7 +11,7 @@ import { ListTable, useList } from '../ui/list-table.tsx'
 import { ErrorBox, Select, Working } from '../ui/parts.tsx'
 import { level, levels, personName, useOrganization } from './organization-of.ts'
 
-const projectLevels = levels.filter(({ value }) => Number(value) < level.owner)
+const projectLevels = levels.filter(({ value }) => Number(value) >= level.member && Number(value) < level.owner)
 
 /** Who may see the project. */
 export function AccessSection() {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { propertyDefinitionId } from '../../../src/doors/http/resources/property-definitions.ts'
-import type { Organization, ProjectRecord, Role, User } from '../../../src/service/accounts/records.ts'
+import type { LevelName, Organization, ProjectRecord, Role, User } from '../../../src/service/accounts/records.ts'
 import { hashKey } from '../../../src/service/accounts/secrets/secrets.ts'
 import { scopeObjects } from '../../../src/service/accounts/users/personal-keys.ts'
 import { newRun } from '../../../src/service/exports/running/new-run.ts'
@@ -65,8 +65,9 @@ const makePlace = async (): Promise<Place> => {
   await data.importPersons([{ distinct_ids: ['known'] }])
   await data.importGroups([{ group_type: 'company', group_key: 'acme' }])
   const sibling = await world.makeProject(organization.id, {})
-  const inside = (name: string, level: 'member' | 'admin' | 'owner') => world.user(`${name}.${n}@rights.test`, organization.id, level)
+  const inside = (name: string, level: LevelName) => world.user(`${name}.${n}@rights.test`, organization.id, level)
   const [member, admin, owner] = [await inside('member', 'member'), await inside('admin', 'admin'), await inside('owner', 'owner')]
+  const viewer = await inside('viewer', 'viewer')
   const [gone, removed] = [await inside('gone', 'owner'), await inside('removed', 'owner')]
   const outsider = await world.user(`outsider.${n}@rights.test`, null)
   await world.makeOrganization({ name: `Elsewhere ${n}`, owner: outsider, withProject: true })
@@ -97,6 +98,7 @@ const makePlace = async (): Promise<Place> => {
     'somebody invited who has not joined': () => session(invited),
     'a deactivated user': async () => goneSession,
     'a removed member': async () => removedSession,
+    'a viewer': () => session(viewer),
     'a member': () => session(member),
     'an administrator': () => session(admin),
     'the owner': () => session(owner),

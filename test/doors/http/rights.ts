@@ -10,6 +10,7 @@ export const callers = [
   'a deactivated user',
   'a removed member',
   //
+  'a viewer',
   'a member',
   'an administrator',
   'the owner',
@@ -46,7 +47,7 @@ const changingExports = [
   'cancel_run',
 ]
 
-const exportChecks = ['test', 'run_test_step_new', 'run_test_step']
+const exportChecks = ['run_test_step_new', 'run_test_step']
 
 const families = ['plugins', 'pipeline_destinations', 'pipeline_transformations', 'pipeline_frontend_apps', 'pipeline_import_apps']
 const pluginRoutes = (...names: readonly string[]) => families.flatMap((family) => exportRoutes(family, names))
@@ -63,7 +64,7 @@ const configRoutes = (...names: readonly string[]) => configs.flatMap((family) =
 /** `ok` is the status of the row. */
 export const rights: Readonly<Record<string, readonly string[]>> = {
   // The organization's things, by its path.
-  '401 401 403 403 401 403 | ok ok ok | ok ok ok 403 | 403 403 ok 403 | ok 401 403': [
+  '401 401 403 403 401 403 | ok ok ok ok | ok ok ok 403 | 403 403 ok 403 | ok 401 403': [
     'members.list',
     'invites.list',
     'domains.list',
@@ -77,7 +78,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     ...exportRoutes('organization_batch_exports', readingExports),
     ...pluginRoutes('list', 'retrieve', 'source', 'check_for_updates', 'activity', 'exports_unsubscribe_configs', 'repository', 'unused'),
   ],
-  '401 401 403 403 401 403 | ok ok ok | ok 403 ok 403 | 403 403 ok 403 | ok 401 403': [
+  '401 401 403 403 401 403 | 403 ok ok ok | ok 403 ok 403 | 403 403 ok 403 | ok 401 403': [
     'invites.create',
     'invites.create_many',
     'invites.resend',
@@ -85,7 +86,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     ...exportRoutes('organization_batch_exports', changingExports),
     ...pluginRoutes('create', 'update', 'remove', 'update_source', 'upgrade'),
   ],
-  '401 401 403 403 401 403 | 403 ok ok | ok 403 ok 403 | 403 403 ok 403 | 403 401 403': [
+  '401 401 403 403 401 403 | 403 403 ok ok | ok 403 ok 403 | 403 403 ok 403 | 403 401 403': [
     'members.update',
     'members.remove',
     'domains.create',
@@ -104,28 +105,32 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'organization_project_list.create',
   ],
   // A login of the owner; the member has no second factor.
-  '401 401 403 403 401 403 | 403 403 400 | 403 403 403 403 | 403 403 403 403 | 403 401 403': ['members.reset_two_factor'],
+  '401 401 403 403 401 403 | 403 403 403 400 | 403 403 403 403 | 403 403 403 403 | 403 401 403': ['members.reset_two_factor'],
 
   // They have everything of the server, and say where.
-  '401 401 403 403 401 403 | 403 ok ok | ok ok ok 403 | 403 403 ok 403 | 403 401 403': ['backups.retrieve'],
+  '401 401 403 403 401 403 | 403 403 ok ok | ok ok ok 403 | 403 403 ok 403 | 403 401 403': ['backups.retrieve'],
 
   // Checks of a destination take a login.
-  '401 401 403 403 401 403 | ok ok ok | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
+  '401 401 403 403 401 403 | 403 ok ok ok | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
     ...exportRoutes('organization_batch_exports', exportChecks),
     ...exportRoutes('batch_exports', exportChecks),
   ],
+  '401 401 403 403 401 403 | ok ok ok ok | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
+    'organization_batch_exports.test',
+    'batch_exports.test',
+  ],
 
   // The organization itself.
-  '401 401 404 404 401 404 | ok ok ok | ok ok ok 403 | 403 403 ok 404 | ok 401 404': ['organizations.retrieve'],
-  '401 401 404 404 401 404 | 403 ok ok | ok ok ok 403 | 403 403 ok 404 | 403 401 404': [
+  '401 401 404 404 401 404 | ok ok ok ok | ok ok ok 403 | 403 403 ok 404 | ok 401 404': ['organizations.retrieve'],
+  '401 401 404 404 401 404 | 403 403 ok ok | ok ok ok 403 | 403 403 ok 404 | 403 401 404': [
     'organizations.activity',
     'organizations.activity_export',
   ],
-  '401 401 404 404 401 404 | 403 ok ok | ok 403 ok 403 | 403 403 ok 404 | 403 401 404': ['organizations.update'],
-  '401 401 404 404 401 404 | 403 403 ok | ok 403 ok 403 | 403 403 ok 404 | 403 401 404': ['organizations.remove'],
+  '401 401 404 404 401 404 | 403 403 ok ok | ok 403 ok 403 | 403 403 ok 404 | 403 401 404': ['organizations.update'],
+  '401 401 404 404 401 404 | 403 403 403 ok | ok 403 ok 403 | 403 403 ok 404 | 403 401 404': ['organizations.remove'],
 
   // The project's things, by its path. Asking takes a scope to read.
-  '401 401 403 403 401 403 | ok ok ok | ok ok ok 403 | ok 403 ok 403 | ok 401 403': [
+  '401 401 403 403 401 403 | ok ok ok ok | ok ok ok 403 | ok 403 ok 403 | ok 401 403': [
     'project_members.list',
     'project_members.retrieve',
     'actions.list',
@@ -181,7 +186,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'query.draft_sql',
     'feature_flags.list',
   ],
-  '401 401 403 403 401 403 | 404 404 404 | 404 404 404 403 | 404 403 404 403 | 404 401 403': [
+  '401 401 403 403 401 403 | 404 404 404 404 | 404 404 404 403 | 404 403 404 403 | 404 401 403': [
     'early_access_feature.list',
     'early_access_feature.retrieve',
     'experiments.list',
@@ -195,8 +200,8 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'surveys.retrieve',
   ],
   // Events and activity are read, too.
-  '401 401 403 403 401 403 | ok ok ok | ok 403 403 403 | ok 403 ok 403 | ok 401 403': ['persons.everything'],
-  '401 401 403 403 401 403 | ok ok ok | ok 403 ok 403 | ok 403 ok 403 | ok 401 403': [
+  '401 401 403 403 401 403 | ok ok ok ok | ok 403 403 403 | ok 403 ok 403 | ok 401 403': ['persons.everything'],
+  '401 401 403 403 401 403 | 403 ok ok ok | ok 403 ok 403 | ok 403 ok 403 | ok 401 403': [
     'insight_sharing.update',
     'insight_sharing.refresh',
     'dashboard_sharing.update',
@@ -235,21 +240,21 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     ...configRoutes('create', 'update', 'remove', 'rearrange', 'job', ...changingDeliveries),
   ],
   // The current project of each caller, within the reach of a key.
-  '401 401 ok 404 401 404 | ok ok ok | ok ok ok 403 | ok ok ok ok | ok 401 404': ['plugin_config.list'],
-  '401 401 ok 404 401 404 | ok ok ok | ok 403 ok 403 | ok ok ok ok | ok 401 404': ['plugin_config.create', 'plugin_config.rearrange'],
-  '401 401 404 404 401 404 | ok ok ok | ok ok ok 403 | ok 404 ok 404 | ok 401 404': exportRoutes('plugin_config', [
+  '401 401 ok 404 401 404 | ok ok ok ok | ok ok ok 403 | ok ok ok ok | ok 401 404': ['plugin_config.list'],
+  '401 401 ok 404 401 404 | 403 ok ok ok | ok 403 ok 403 | ok ok ok ok | ok 401 404': ['plugin_config.create', 'plugin_config.rearrange'],
+  '401 401 404 404 401 404 | ok ok ok ok | ok ok ok 403 | ok 404 ok 404 | ok 401 404': exportRoutes('plugin_config', [
     'retrieve',
     'frontend',
     'logs',
     'failed_deliveries',
   ]),
-  '401 401 404 404 401 404 | ok ok ok | ok 403 ok 403 | ok 404 ok 404 | ok 401 404': exportRoutes('plugin_config', [
+  '401 401 404 404 401 404 | 403 ok ok ok | ok 403 ok 403 | ok 404 ok 404 | ok 401 404': exportRoutes('plugin_config', [
     'update',
     'remove',
     'job',
     ...changingDeliveries,
   ]),
-  '401 401 403 403 401 403 | 403 ok ok | ok 403 ok 403 | ok 403 ok 403 | 403 401 403': [
+  '401 401 403 403 401 403 | 403 403 ok ok | ok 403 ok 403 | ok 403 ok 403 | 403 401 403': [
     'historical_import.update',
     'historical_import.replace',
     'property_definitions.delete_values',
@@ -258,34 +263,34 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'project_members.remove',
     ...configRoutes('agree'),
   ],
-  '401 401 404 404 401 404 | 403 ok ok | ok 403 ok 403 | ok 404 ok 404 | 403 401 404': ['plugin_config.agree'],
+  '401 401 404 404 401 404 | 403 403 ok ok | ok 403 ok 403 | ok 404 ok 404 | 403 401 404': ['plugin_config.agree'],
 
   // The project itself.
-  '401 401 404 404 401 404 | ok ok ok | ok ok ok 403 | ok 403 ok 404 | ok 401 404': [
+  '401 401 404 404 401 404 | ok ok ok ok | ok ok ok 403 | ok 403 ok 404 | ok 401 404': [
     'projects.retrieve',
     'projects.activity',
     'projects.is_generating_demo_data',
   ],
-  '401 401 404 404 401 404 | ok ok ok | ok 403 ok 403 | ok 403 ok 404 | ok 401 404': ['projects.update'],
-  '401 401 404 404 401 404 | 403 ok ok | ok 403 ok 403 | ok 403 ok 404 | 403 401 404': ['projects.reset_token', 'projects.remove'],
+  '401 401 404 404 401 404 | 403 ok ok ok | ok 403 ok 403 | ok 403 ok 404 | ok 401 404': ['projects.update'],
+  '401 401 404 404 401 404 | 403 403 ok ok | ok 403 ok 403 | ok 403 ok 404 | 403 401 404': ['projects.reset_token', 'projects.remove'],
   // The same under its organization, whose path others may not enter.
-  '401 401 403 403 401 403 | ok ok ok | ok ok ok 403 | ok 403 ok 404 | ok 401 403': [
+  '401 401 403 403 401 403 | ok ok ok ok | ok ok ok 403 | ok 403 ok 404 | ok 401 403': [
     'organization_projects.retrieve',
     'organization_projects.activity',
     'organization_projects.is_generating_demo_data',
   ],
-  '401 401 403 403 401 403 | ok ok ok | ok 403 ok 403 | ok 403 ok 404 | ok 401 403': ['organization_projects.update'],
-  '401 401 403 403 401 403 | 403 ok ok | ok 403 ok 403 | ok 403 ok 404 | 403 401 403': [
+  '401 401 403 403 401 403 | 403 ok ok ok | ok 403 ok 403 | ok 403 ok 404 | ok 401 403': ['organization_projects.update'],
+  '401 401 403 403 401 403 | 403 403 ok ok | ok 403 ok 403 | ok 403 ok 404 | 403 401 403': [
     'organization_projects.reset_token',
     'organization_projects.remove',
   ],
 
   // The caller's own things: everybody has some, and limited keys are shown those that they reach.
-  '401 401 ok ok 401 ok | ok ok ok | ok ok ok 403 | 403 403 ok ok | ok 401 ok': ['organizations.list', 'project_list.list'],
-  '401 401 ok ok 401 ok | ok ok ok | ok 403 ok 403 | 403 403 403 403 | ok 401 ok': ['organizations.create', 'users.update'],
-  '401 401 ok 400 401 400 | 403 ok ok | ok 403 ok 403 | 403 403 ok ok | 403 401 400': ['project_list.create'],
-  '401 401 ok ok 401 ok | ok ok ok | ok ok ok 403 | ok ok ok ok | ok 401 ok': ['users.retrieve'],
-  '401 401 ok ok 401 ok | ok ok ok | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
+  '401 401 ok ok 401 ok | ok ok ok ok | ok ok ok 403 | 403 403 ok ok | ok 401 ok': ['organizations.list', 'project_list.list'],
+  '401 401 ok ok 401 ok | ok ok ok ok | ok 403 ok 403 | 403 403 403 403 | ok 401 ok': ['organizations.create', 'users.update'],
+  '401 401 ok 400 401 400 | 403 403 ok ok | ok 403 ok 403 | 403 403 ok ok | 403 401 400': ['project_list.create'],
+  '401 401 ok ok 401 ok | ok ok ok ok | ok ok ok 403 | ok ok ok ok | ok 401 ok': ['users.retrieve'],
+  '401 401 ok ok 401 ok | ok ok ok ok | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
     'users.sessions',
     'users.end_session',
     'users.end_sessions',
@@ -301,7 +306,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'personal_api_keys.remove',
   ],
   // No mail server, and no link.
-  '401 401 400 400 401 400 | 400 400 400 | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
+  '401 401 400 400 401 400 | 400 400 400 400 | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
     'users.ask_confirmation',
     'users.confirm_email',
     // A code that is not right.
@@ -314,8 +319,8 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'passkeys.prove',
   ],
   // None of the caller's.
-  '401 401 404 404 401 404 | 404 404 404 | 403 403 403 403 | 403 403 403 403 | 403 401 403': ['passkeys.update', 'passkeys.remove'],
-  '401 401 404 404 401 404 | 404 404 404 | ok ok ok ok | ok ok ok ok | ok 401 ok': ['personal_api_keys.current'],
+  '401 401 404 404 401 404 | 404 404 404 404 | 403 403 403 403 | 403 403 403 403 | 403 401 403': ['passkeys.update', 'passkeys.remove'],
+  '401 401 404 404 401 404 | 404 404 404 404 | ok ok ok ok | ok ok ok ok | ok 401 ok': ['personal_api_keys.current'],
 }
 
 /** Open to anybody. An invitation is for one address: others who are logged in cannot accept it, and no key counts as a login. */

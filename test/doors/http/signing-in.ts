@@ -2,7 +2,7 @@ import { generateSync } from 'otplib'
 import { expect } from 'vitest'
 import { createHandler, type Handler } from '../../../src/doors/http/server/create-handler.ts'
 import { open, type Waymark } from '../../../src/engine.ts'
-import type { LevelName, Organization, User } from '../../../src/service/accounts/records.ts'
+import { type LevelName, level, type Organization, type User } from '../../../src/service/accounts/records.ts'
 import { quickHash } from '../../harness/quick-hash.ts'
 import type { Answer } from './conversation.ts'
 
@@ -86,8 +86,7 @@ export async function startSignIn(waymarkOptions: Partial<Parameters<typeof open
       const about = { email, first_name: email.split('@')[0]!, password_hash: quickHash(password) }
       const user = await waymark.accounts.createUser(first?.[0].id ?? null, about, first?.[1] ?? 'member')
       for (const [organization, at] of others) {
-        const level = { member: 1, admin: 8, owner: 15 }[at]
-        const row = { id: waymark.accounts.context.newId(), organization_id: organization.id, user_id: user.id, level }
+        const row = { id: waymark.accounts.context.newId(), organization_id: organization.id, user_id: user.id, level: level[at] }
         await store.write((tables) => tables.memberships.insert({ ...row, joined_at: place.now, updated_at: place.now }))
       }
       return user

@@ -7,12 +7,12 @@ export const createUser: Command = {
     ...directoryOptions,
     organization: { value: 'ID', summary: 'the organization of the user' },
     email: { value: 'E', summary: 'the address' },
-    level: { value: 'LEVEL', summary: 'member, admin or owner', default: 'member' },
+    level: { value: 'LEVEL', summary: 'viewer, member, admin or owner', default: 'member' },
     json: { summary: 'print one line of JSON' },
   },
   run: async (values, { out }) => {
     const wanted = values.required('level')
-    if (!Object.hasOwn(level, wanted)) throw wrongUsage(`--level must be member, admin or owner, but got ${wanted}.`)
+    if (!Object.hasOwn(level, wanted)) throw wrongUsage(`--level must be viewer, member, admin or owner, but got ${wanted}.`)
     const [organization, email] = [values.required('organization'), values.required('email')]
     if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw wrongUsage(`--email must be an e-mail address, but got ${email}.`)
     const facts = await withDirectory(values, (directory) =>

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { check, integer, listOf } from '../../../service/accounts/fields.ts'
-import type { Dashboard } from '../../../service/accounts/records.ts'
+import { type Dashboard, level } from '../../../service/accounts/records.ts'
 import { invalid } from '../../../service/accounts/refusals.ts'
 import type { Where } from '../../../service/accounts/store.ts'
 import { type InsightAnswer, noAnswer } from '../../../service/saved/answers.ts'
@@ -18,11 +18,11 @@ import { defineRecords } from '../records.ts'
 import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import type { ProjectVisit } from '../resource.ts'
 import { definitionId } from './actions.ts'
-import { presentAnswer, presentInsight } from './insight-format.ts'
+import { presentAnswer, presentInsight, privileges } from './insight-format.ts'
 
 type Free = Record<string, unknown>
 
-const present = async ({ app, project }: ProjectVisit, dashboard: Dashboard): Promise<DashboardAnswer> => ({
+const present = async ({ app, project, membership }: ProjectVisit, dashboard: Dashboard): Promise<DashboardAnswer> => ({
   id: dashboard.id,
   name: dashboard.name,
   description: dashboard.description ?? '',
@@ -36,11 +36,12 @@ const present = async ({ app, project }: ProjectVisit, dashboard: Dashboard): Pr
   creation_mode: dashboard.creation_mode ?? 'default',
   restriction_level: 21,
   effective_restriction_level: 21,
-  effective_privilege_level: 37,
+  effective_privilege_level: membership.level < level.member ? 21 : 37,
 })
 
-const presentTile = async ({ app }: ProjectVisit, { tile, insight }: Tile, placed: PlacedInsight | undefined, answer: InsightAnswer) => {
-  const shown = placed ? { ...(await presentInsight(app.accounts, placed)), ...presentAnswer(answer) } : null
+const presentTile = async (visit: ProjectVisit, { tile, insight }: Tile, placed: PlacedInsight | undefined, answer: InsightAnswer) => {
+  const { app } = visit
+  const shown = placed ? { ...(await presentInsight(app.accounts, placed)), ...presentAnswer(answer), ...privileges(visit) } : null
   return {
     id: tile.id,
     insight: shown,

@@ -1,11 +1,13 @@
 import { chartFields } from '../../../queries/answers/answer-fields.ts'
 import type { Accounts } from '../../../service/accounts/accounts.ts'
+import { level } from '../../../service/accounts/records.ts'
 import { presentRun, type QueryStatus } from '../../../service/asking/query-runs.ts'
 import type { InsightAnswer } from '../../../service/saved/answers.ts'
 import type { PlacedInsight } from '../../../service/saved/insights.ts'
 import { tagsOf } from '../../../service/saved/tags.ts'
 import type { InsightResultAnswer, SavedInsightAnswer } from '../../answers/insights.ts'
 import { maybeTime, presentAuthor, time } from '../present.ts'
+import type { ProjectVisit } from '../resource.ts'
 
 // Insights as clients expect them: the fields of the record, and those of its answer beside them.
 
@@ -54,6 +56,10 @@ export const presentAnswer = ({ answer, status, error }: InsightAnswer): Present
     error: error && { type: error.code, message: error.detail },
   }
 }
+
+/** Of records that members may change: clients show what they offer by it. */
+export const privileges = ({ membership }: ProjectVisit) =>
+  membership.level < level.member ? ({ user_access_level: 'viewer', effective_privilege_level: 21 } as const) : {}
 
 export const presentInsight = async (
   accounts: Accounts,

@@ -16,7 +16,7 @@ import { askingParameters, isUsual, readAsking } from '../queries/saved-asking.t
 import { range } from '../requests/moment.ts'
 import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
-import { presentAnswer, presentInsight } from './insight-format.ts'
+import { presentAnswer, presentInsight, privileges } from './insight-format.ts'
 
 const isTrue = (value: string) => /^(true|1|yes)$/i.test(value)
 
@@ -135,7 +135,7 @@ const answered = async (visit: ProjectVisit, placed: PlacedInsight, on?: Around)
   const asking = readAsking(visit.query)
   const answer = await app.saved.answers.ofInsight(project, placed.insight, asking, queryCallerOf(visit), on)
   if (isUsual(asking)) await app.saved.refresher.looked(project, [{ insight: placed.insight, answer }], on?.dashboard)
-  return { ...(await presentInsight(app.accounts, placed)), ...presentAnswer(answer) }
+  return { ...(await presentInsight(app.accounts, placed)), ...presentAnswer(answer), ...privileges(visit) }
 }
 
 const insightsOf = (rows: readonly PlacedInsight[]) => rows.map(({ insight }) => insight)
@@ -150,6 +150,7 @@ const list = async (visit: ProjectVisit) => {
     rows.map(async (one, i) => ({
       ...(await presentInsight(app.accounts, one, computed[i])),
       ...(isBasic ? {} : presentAnswer(shown[i]!)),
+      ...privileges(visit),
     })),
   )
   return pageWith(results, count, visit)
@@ -197,7 +198,8 @@ export const insights = defineResource({
       name: 'my_last_viewed',
       summary: 'The five insights that the caller viewed last',
       answer: z.array(insightSchema.extend({ last_viewed_at: timeSchema })),
-      handle: async ({ app, project, caller }) => {
+      handle: async (visit) => {
+        const { app, project, caller } = visit
         const seen = await app.saved.insights.lastViewed(project, caller.user, 5)
         const placed = await app.saved.insights.placed(seen.map(({ insight }) => insight))
         const computed = await app.saved.answers.computedAt(project, insightsOf(placed))
@@ -205,6 +207,7 @@ export const insights = defineResource({
           placed.map(async (one, i) => ({
             ...(await presentInsight(app.accounts, one, computed[i])),
             last_viewed_at: time(seen[i]!.viewed_at),
+            ...privileges(visit),
           })),
         )
       },

@@ -41,7 +41,7 @@ const inOrder = (list: readonly Member[], order: string | null): readonly Member
 
 export const members = defineRecords({
   name: 'members',
-  summary: 'Who belongs to an organization, and with which level: 1 member, 8 administrator, 15 owner',
+  summary: 'Who belongs to an organization, and with which level: 0 viewer, 1 member, 8 administrator, 15 owner',
   path: '/api/organizations/:organization_id/members',
   reach: 'organization',
   object: 'organization_member',
@@ -69,6 +69,7 @@ export const members = defineRecords({
     }),
     remove({
       path: ':user__uuid',
+      level: 'viewer', // to leave
       summary: 'Removes a member; every member may leave',
       needsRecentLogin: true,
       handle: async (visit) => visit.app.accounts.members.remove(visit.by, await find(visit)),

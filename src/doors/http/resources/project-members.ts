@@ -1,4 +1,5 @@
 import { type ProjectMember, projectMemberChange, projectMemberInput } from '../../../service/accounts/projects/project-members.ts'
+import { level } from '../../../service/accounts/records.ts'
 import { type ProjectMemberAnswer, projectMemberSchema } from '../../answers/project-members.ts'
 import { failures } from '../errors.ts'
 import { presentUser, time } from '../present.ts'
@@ -11,7 +12,7 @@ const present = ({ access, membership, user }: ProjectMember): ProjectMemberAnsw
   level: access.level,
   parent_level: membership.level,
   parent_membership_id: membership.id,
-  effective_level: Math.max(access.level, membership.level),
+  effective_level: membership.level < level.member ? membership.level : Math.max(access.level, membership.level),
   joined_at: time(access.joined_at),
   updated_at: time(access.updated_at),
 })
@@ -57,7 +58,7 @@ export const projectMembers = defineRecords({
     remove({
       path: ':user__uuid',
       summary: 'Removes the access; every user may give up their own',
-      level: 'member',
+      level: 'viewer',
       handle: async (visit) => visit.app.accounts.projectMembers.remove(visit.by, visit.project, await find(visit)),
     }),
   ],

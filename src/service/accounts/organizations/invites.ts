@@ -42,6 +42,7 @@ export const mustBeAbleToInvite = async (
   wanted: number,
   grants: readonly Grant[],
 ): Promise<void> => {
+  if (own.level < level.member) throw notAllowed('Viewers cannot invite others.')
   if (wanted > own.level) throw notAllowed('You cannot invite a user with a higher permission level than your own.')
   for (const grant of grants) {
     const project = await tables.projects.first({ id: grant.id, organization_id: own.organization_id })

@@ -33,7 +33,7 @@ const find = async (tables: Reading, project: ProjectRecord, userUuid: string): 
 /** The caller's current level in the project. */
 const heldBy = async (tables: AccountTables, project: ProjectRecord, own: Membership): Promise<number> => {
   const now = await mustFind(tables.projects.first({ id: project.id }))
-  if (!now.access_control || own.level >= level.admin) return own.level
+  if (!now.access_control || own.level >= level.admin || own.level < level.member) return own.level
   return (await tables.project_memberships.first({ project_id: project.id, user_id: own.user_id }))?.level ?? 0
 }
 const mustBeAdmin = (held: number) => {

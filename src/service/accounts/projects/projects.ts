@@ -103,7 +103,8 @@ const levelIn = async ({ store }: AccountContext, project: ProjectRecord, member
   if (!membership) return null
   if (!project.access_control || membership.level >= level.admin) return membership.level
   const own = await store.read.project_memberships.first({ user_id: membership.user_id, project_id: project.id })
-  return own?.level ?? null
+  // Who may change nothing in the organization may change nothing in a private project either.
+  return own ? Math.min(own.level, membership.level < level.member ? membership.level : own.level) : null
 }
 
 const mustBeOrganizationAdmin = (membership: Membership | undefined, change: Readonly<Record<string, unknown>>) => {

@@ -17,6 +17,7 @@ import { invites } from './resources/invites.ts'
 import { login, setup, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
 import { notKeptResources } from './resources/not-kept.ts'
+import { oidc } from './resources/oidc.ts'
 import { organizations } from './resources/organizations.ts'
 import { passwordLinks } from './resources/password-links.ts'
 import { personDeletions } from './resources/person-deletions.ts'
@@ -82,6 +83,7 @@ export const resources: readonly Resource[] = [
   login,
   session,
   passwordLinks,
+  oidc,
   signup,
   setup,
   ...notKeptResources,

@@ -22,6 +22,7 @@ import { createProjects, insertProject, type NewProject } from './projects/proje
 import { type AccountStore, type LevelName, level, type Organization, type ProjectRecord, type User } from './records.ts'
 import { notFound } from './refusals.ts'
 import { lazySecretBox } from './secrets/secret-box.ts'
+import { createIdentities } from './single-sign-on/identities.ts'
 import { createEmailLinks } from './users/email-links.ts'
 import { createPasswordLinks } from './users/password-links.ts'
 import { createPasswords } from './users/passwords.ts'
@@ -148,6 +149,7 @@ export const createAccounts = (options: AccountOptions) => {
     sessions: createSessions(context),
     signingIn: createSigningIn(context),
     secondFactors: createSecondFactors(context),
+    identities: createIdentities(context),
     organizations: createOrganizations(context),
     members: createMembers(context),
     invites: createInvites(context),

@@ -73,6 +73,12 @@ export const accountShapes = {
     created_at: 'time',
     is_assumed: 'boolean?', // not hosted: `verified_at` is the time of creation, and nobody proved it. null: of older versions
     pending: 'json?', // settings that were asked for before it was proven
+    proof: 'text?', // what proved it: dns, operator; null: not proven, or proven by an older version
+    proof_checked_at: 'time?', // when name servers were asked last
+    proof_missing_since: 'time?', // name servers have no record any more; null: they had one, or did not answer
+    oidc_issuer: 'text?',
+    oidc_client_id: 'text?',
+    oidc_client_secret: 'text?', // encrypted
   },
   roles: {
     id: 'text',
@@ -590,6 +596,7 @@ export const accountShapes = {
     authenticated_at: 'time',
     expires_at: 'time',
     user_agent: 'text?',
+    provider: 'text?', // the identity provider that vouched for the user
   },
   password_links: {
     hash: 'text', // of the secret in the link
@@ -629,6 +636,17 @@ export const accountShapes = {
     way: 'text', // how it began
     created_at: 'time',
     expires_at: 'time',
+    provider: 'text?', // as of a session
+  },
+  /** Which user an identity provider means by a subject. */
+  identities: {
+    id: 'text',
+    user_id: 'integer',
+    provider: 'text', // `google-oauth2`, or `oidc` or `saml` and the id of a domain
+    issuer: 'text',
+    subject: 'text',
+    created_at: 'time',
+    last_used_at: 'time',
   },
   idempotent_answers: {
     key: 'text',
@@ -717,6 +735,7 @@ export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
 export type EmailLink = RowOf<Shapes['email_links']>
 export type PasswordLink = RowOf<Shapes['password_links']>
+export type Identity = RowOf<Shapes['identities']>
 export type SecondFactor = RowOf<Shapes['second_factors']>
 export type QueryRun = RowOf<Shapes['query_runs']>
 export type ActivityEntry = RowOf<Shapes['activity']>

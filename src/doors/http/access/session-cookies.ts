@@ -4,6 +4,7 @@ import type { From } from '../../../service/accounts/context.ts'
 import type { User } from '../../../service/accounts/records.ts'
 import { longestUserAgent, sessionLifetime } from '../../../service/accounts/users/sessions.ts'
 import { type Entered, pendingLifetime, type SessionWay } from '../../../service/accounts/users/signing-in.ts'
+import { beginningLifetime } from '../../../service/single-sign-on/open-single-sign-on.ts'
 import { failureBody, failureOf, failures } from '../errors.ts'
 import { Reply, type Visit } from '../resource.ts'
 import { cookieOf, sessionCookie } from './authenticate.ts'
@@ -57,6 +58,24 @@ export async function signedInBy(visit: Visit, way: SessionWay, user: User, answ
   const waiting = cookie(visit, loginCookie, entered.token, pendingLifetime / 1000)
   return new Reply(failure.status, failureBody(failure), { ...failure.headers, 'set-cookie': waiting })
 }
+
+/** After an identity provider has vouched for a user: the browser, which is sent to a page. */
+export async function enteredBy(
+  visit: Visit,
+  way: SessionWay,
+  user: User,
+  provider: string,
+): Promise<{ readonly isWaiting: boolean; readonly cookies: readonly string[] }> {
+  const { isWaiting, token } = await visit.app.accounts.signingIn.enter(way, user, userAgentOf(visit), provider)
+  if (isWaiting) return { isWaiting, cookies: [cookie(visit, loginCookie, token, pendingLifetime / 1000)] }
+  return { isWaiting, cookies: (await sessionHeaders(visit, user, token))['set-cookie'] }
+}
+
+/** What a login through an identity provider keeps in the browser until it comes back. */
+const signOnCookie = 'waymark_sso'
+export const signOnOf = ({ request }: Visit): string | undefined => cookieOf(request, signOnCookie)
+export const signOnBegun = (visit: Visit, sealed: string): string => cookie(visit, signOnCookie, sealed, beginningLifetime / 1000)
+export const noSignOn = (visit: Visit): string => cookie(visit, signOnCookie, '', 0)
 
 export const pendingLoginOf = ({ request }: Visit): string | undefined => cookieOf(request, loginCookie)
 

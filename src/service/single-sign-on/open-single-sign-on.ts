@@ -1,0 +1,160 @@
+import { isObject } from '../../lib/is-object.ts'
+import type { AccountContext } from '../accounts/context.ts'
+import type { Domain } from '../accounts/records.ts'
+import { sealedFor } from '../accounts/secrets/resealing.ts'
+import { domainOf, enforcingDomain, ofDomain, provenDomain } from '../accounts/single-sign-on/enforcing-domain.ts'
+import type { Vouched } from '../accounts/single-sign-on/identities.ts'
+import { signOnFailed } from './failures.ts'
+import { type Client, createOidcClient, type Secrets } from './oidc-client.ts'
+import type { Fetching } from './ports.ts'
+import { type Provider, readProviders } from './providers.ts'
+
+export interface SingleSignOnParts {
+  readonly context: AccountContext
+  readonly fetch: Fetching
+  /** The same for issuers that the operator has named. */
+  readonly fetchForOperator: Fetching
+  readonly providers: Readonly<Record<string, unknown>>
+}
+
+/** A way to sign in, as the sign-in page shows it. */
+export interface WayShown {
+  readonly id: string
+  readonly name: string
+  /** Where the browser begins, below the address of the server. */
+  readonly path: string
+}
+export interface WaysOfAddress {
+  /** What the domain of the address requires. */
+  readonly enforcement: string | null
+  readonly hasSaml: boolean
+  /** Only what is allowed. Empty although something is required: nobody has set it up. */
+  readonly ways: readonly WayShown[]
+}
+
+interface Beginning {
+  readonly redirectUri: string
+  /** The page to show then. */
+  readonly next: string | null
+  /** The secret of an invitation. */
+  readonly invite: string | null
+  /** The address that somebody has entered. */
+  readonly hint: string | null
+}
+interface Begun extends Secrets {
+  readonly provider: string
+  readonly next: string | null
+  readonly invite: string | null
+  readonly expires: number
+}
+export const beginningLifetime = 600_000
+const sealContext = 'single sign-on'
+
+const longestNext = 500
+/** A page of this server: it stands behind the # of the address, so it cannot lead elsewhere. */
+export const pageOf = (next: string | null): string | null =>
+  next !== null && next.length <= longestNext && /^\/(?!\/)[\w\-./~%?=&:@!$'()*+,]*$/.test(next) ? next : null
+
+/** An issuer that an organization has set up for its domain, or one of the operator. */
+type Found = { readonly key: string; readonly client: Client } & (
+  | { readonly provider: Provider; readonly domain: null }
+  | { readonly provider: null; readonly domain: Domain }
+)
+
+export const hasOidc = ({ oidc_issuer, oidc_client_id }: Domain): boolean => Boolean(oidc_issuer && oidc_client_id)
+export const hasSaml = ({ saml_entity_id, saml_acs_url, saml_x509_cert }: Domain): boolean =>
+  Boolean(saml_entity_id && saml_acs_url && saml_x509_cert)
+
+export function openSingleSignOn({ context, fetch, fetchForOperator, providers: given }: SingleSignOnParts) {
+  const { store, box, clock, outbound } = context
+  const providers = readProviders(given)
+  const [ofOrganizations, ofOperator] = [createOidcClient(fetch), createOidcClient(fetchForOperator)]
+
+  const clientOf = (domain: Domain): Client => ({
+    kind: 'oidc',
+    issuer: domain.oidc_issuer!,
+    clientId: domain.oidc_client_id!,
+    clientSecret: domain.oidc_client_secret === null ? null : box.open(domain.oidc_client_secret, sealedFor.oidcClient(domain.id)),
+  })
+
+  /** `key`: the id of a provider of the operator, or the name of a proven domain. */
+  const find = async (key: string): Promise<Found> => {
+    const provider = providers.find(({ id }) => id === key)
+    if (provider) return { key, provider, domain: null, client: provider }
+    const domain = key.includes('.') ? await provenDomain(context, store.read, `@${key}`) : undefined
+    if (!domain || domain.domain !== key || !hasOidc(domain)) throw signOnFailed('unknown_provider')
+    return { key, provider: null, domain, client: clientOf(domain) }
+  }
+  const ask = <T>({ domain, key }: Found, work: (client: typeof ofOperator) => Promise<T>): Promise<T> =>
+    outbound.identities(domain?.organization_id ?? `provider ${key}`, () => work(domain ? ofOrganizations : ofOperator))
+
+  const shown = (id: string, name: string): WayShown => ({ id, name, path: `oidc/${encodeURIComponent(id)}/login` })
+  const shownProviders = providers.map(({ id, name }) => shown(id, name))
+  const ofItsDomain = (domain: Domain): WayShown[] => (hasOidc(domain) ? [shown(domain.domain, domain.domain)] : [])
+
+  const open = (sealed: string | undefined): Begun => {
+    try {
+      const begun: unknown = JSON.parse(box.open(sealed ?? '', sealContext))
+      if (isObject(begun) && typeof begun.expires === 'number' && begun.expires > clock().getTime()) return begun as unknown as Begun
+    } catch {
+      // of another server, or not ours
+    }
+    throw signOnFailed('other_browser')
+  }
+
+  return {
+    /** Providers of the operator. */
+    providers: shownProviders as readonly WayShown[],
+
+    /** How users with an address sign in. It depends on the domain only, so it does not tell whether there is an account. */
+    async waysOf(address: string): Promise<WaysOfAddress> {
+      const domain = await provenDomain(context, store.read, address)
+      if (!domain) return { enforcement: null, hasSaml: false, ways: shownProviders }
+      const own = ofItsDomain(domain)
+      const saml = hasSaml(domain)
+      const enforced = (await enforcingDomain(context, store.read, address))?.sso_enforcement ?? null
+      if (enforced === null) return { enforcement: null, hasSaml: saml, ways: [...own, ...shownProviders] }
+      if (enforced === 'oidc') return { enforcement: enforced, hasSaml: saml, ways: own }
+      return { enforcement: enforced, hasSaml: saml, ways: shownProviders.filter(({ id }) => id === enforced) }
+    },
+
+    /** Where the browser goes, and what its cookie keeps until it comes back. */
+    async begin(key: string, { redirectUri, next, invite, hint }: Beginning): Promise<{ readonly url: string; readonly cookie: string }> {
+      const found = await find(key)
+      const { url, secrets } = await ask(found, (client) => client.begin(found.client, redirectUri, hint))
+      const begun: Begun = { ...secrets, provider: key, next: pageOf(next), invite, expires: clock().getTime() + beginningLifetime }
+      return { url: url.href, cookie: box.seal(JSON.stringify(begun), sealContext) }
+    },
+
+    /** What the provider says about whom it has signed in. `answer`: the redirect URI with its parameters. */
+    async finish(
+      key: string,
+      answer: URL,
+      cookie: string | undefined,
+    ): Promise<{ readonly vouched: Vouched } & Pick<Begun, 'next' | 'invite'>> {
+      const begun = open(cookie)
+      // An answer of one provider must not be taken for that of another.
+      if (begun.provider !== key || answer.searchParams.get('state') !== begun.state) throw signOnFailed('other_browser')
+      const found = await find(key)
+      const claims = await ask(found, (client) => client.finish(found.client, answer, begun))
+      const { domain, provider } = found
+      const vouched: Vouched = {
+        provider: domain ? ofDomain('oidc', domain) : key,
+        issuer: claims.issuer,
+        subject: claims.subject,
+        email: claims.email,
+        // Issuers of an organization say what its addresses are; many do not say that they are verified.
+        isEmailVerified: domain ? claims.emailVerified !== false : claims.emailVerified === true,
+        managesDomain:
+          domain !== null ||
+          (key === 'google-oauth2' && claims.workspace !== null) ||
+          (claims.email !== null && provider.domains.includes(domainOf(claims.email))),
+        firstName: claims.firstName,
+        lastName: claims.lastName,
+        domain,
+      }
+      return { vouched, next: begun.next, invite: begun.invite }
+    },
+  }
+}
+export type SingleSignOn = ReturnType<typeof openSingleSignOn>

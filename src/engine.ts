@@ -67,6 +67,7 @@ import type { PluginRuntime } from './service/plugins/runtime.ts'
 import { type InsightOptions, openSaved, type Saved } from './service/saved/open-saved.ts'
 import { newShortId } from './service/saved/short-id.ts'
 import { type OpenedSharing, openSharing } from './service/sharing/open-sharing.ts'
+import { createDomainProofs } from './service/single-sign-on/domain-proofs.ts'
 import { openSingleSignOn, type SingleSignOn } from './service/single-sign-on/open-single-sign-on.ts'
 import type { ProviderOptions } from './service/single-sign-on/providers.ts'
 
@@ -305,6 +306,20 @@ function openSavedThings(
   return { saved, sharing, notifications }
 }
 
+function beginRunners(options: OpenOptions, accounts: Accounts, projects: OpenProjects, report: (error: unknown) => void) {
+  const { context } = accounts
+  const retention = createDataRetention({
+    context,
+    accounts,
+    removeOld: async (id) => (await projects.find(id)).removeOld(),
+    report,
+  })
+  if (options.dataRetention?.runs ?? true) retention.begin()
+  const proofs = createDomainProofs({ context, report })
+  if (options.singleSignOn?.runs ?? true) proofs.begin()
+  return { retention, proofs }
+}
+
 const answerOfIssuer = { response: 1024 * 1024, request: 256 * 1024, redirects: 0 }
 
 /** Requests to issuers follow no redirects: they would take secrets elsewhere. The operator may name one in any network. */
@@ -414,13 +429,6 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       host,
       deliveries,
     })
-    const retention = createDataRetention({
-      context: accounts.context,
-      accounts,
-      removeOld: async (id) => (await projects.find(id)).removeOld(),
-      report: onError,
-    })
-    if (options.dataRetention?.runs ?? true) retention.begin()
     const singleSignOn = openSingleSignOnOf(options, accounts)
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return await new Waymark({
@@ -435,7 +443,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       exports,
       plugins,
       resealing,
-      retention,
+      ...beginRunners(options, accounts, projects, onError),
       singleSignOn,
       clock,
       minFreeBytes,
@@ -651,6 +659,7 @@ interface Parts {
   readonly sharing: OpenedSharing
   readonly notifications: OpenedNotifications
   readonly singleSignOn: SingleSignOn
+  readonly proofs: Runner
   readonly resealing: Resealing
   readonly retention: Runner
   readonly clock: () => Date
@@ -1002,6 +1011,7 @@ export class Waymark {
       () => parts.exports.close(),
       () => parts.resealing.close(),
       () => parts.retention.close(),
+      () => parts.proofs.close(),
       () => parts.plugins.deliveries.close(),
       () => this.transformed(),
       () => parts.plugins.host.stop(),

@@ -7,7 +7,7 @@ import { useLoaded } from './lib/use-loaded.ts'
 import { pages } from './pages/all.ts'
 import { ConfirmAddress } from './pages/confirm-address.tsx'
 import { ForgotPassword, NewPassword } from './pages/new-password.tsx'
-import { Join, Setup, SignIn } from './pages/sign-in.tsx'
+import { CodeStep, Join, Setup, SignIn } from './pages/sign-in.tsx'
 import { RequiredFactor, Shell } from './shell.tsx'
 import { Dialog, ErrorBox, NotHere, Working } from './ui/parts.tsx'
 
@@ -25,6 +25,14 @@ function SetUpPage({ known, onDone }: { known: SignedIn; onDone: () => void }) {
   const { value: Page, error } = useLoaded(async () => (await import('./pages/set-up-second-factor.tsx')).SetUpSecondFactor, [])
   if (error) return <ErrorBox error={error} />
   return Page ? <Page user={known.user} requiredBy={known.requires2fa} onDone={onDone} /> : <Working />
+}
+
+/** The same. */
+function ProblemPage({ search, isSignedIn }: { search: URLSearchParams; isSignedIn: boolean }) {
+  const { value: Page, error } = useLoaded(async () => (await import('./pages/sign-on-problem.tsx')).SignOnProblem, [])
+  if (error) return <ErrorBox error={error} />
+  const [problem, provider] = [search.get('problem') ?? '', search.get('provider') ?? '']
+  return Page ? <Page problem={problem} provider={provider} isSignedIn={isSignedIn} /> : <Working />
 }
 
 export function App() {
@@ -88,6 +96,19 @@ function Routed({ place }: { place: Place }) {
   if (place.path === 'forgot') return <ForgotPassword />
   if (place.parts[0] === 'reset')
     return <NewPassword user={place.parts[1] ?? ''} secret={place.parts[2] ?? ''} onDone={signedIn} key={place.path} />
+  if (place.path === 'sign-in' && place.search.has('problem')) return <ProblemPage search={place.search} isSignedIn={known !== 'nobody'} />
+  if (known === 'nobody' && place.path === 'second-factor') {
+    const leave = () => go('#/', true)
+    return (
+      <CodeStep
+        onDone={() => {
+          leave()
+          signedIn()
+        }}
+        onAgain={leave}
+      />
+    )
+  }
   if (known === 'nobody') {
     return place.path === 'setup' ? <Setup secret={place.search.get('secret') ?? ''} onDone={signedIn} /> : <SignIn onDone={signedIn} />
   }
@@ -95,7 +116,7 @@ function Routed({ place }: { place: Place }) {
   if (place.parts[0] === 'confirm') return <ConfirmAddress secret={place.parts[1] ?? ''} onDone={signedIn} key={place.path} />
   const { user, projects, requires2fa } = known
   // Who comes without a page, or has just chosen a password, is led to the first one.
-  const asked = place.path === '' || place.path === 'setup' ? null : place.parts
+  const asked = ['', 'setup', 'sign-in', 'second-factor'].includes(place.path) ? null : place.parts
   const isOfProject = asked !== null && asked[0] === 'project'
   const project = isOfProject
     ? projects.find(({ id }) => String(id) === asked[1])

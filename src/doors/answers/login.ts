@@ -15,7 +15,12 @@ const enforcementSchema = z
 const allowedWays = z
   .array(waySchema)
   .meta({ description: 'Providers that the address may sign in with. Empty although one is required: nobody has set it up' })
-export const waysSchema = z.object({ providers: z.array(waySchema) })
+export const waysSchema = z.object({
+  providers: z.array(waySchema),
+  not_installed: z
+    .array(z.string())
+    .meta({ description: 'Optional packages that single sign-on of organizations needs, and that this server does not have' }),
+})
 export type WaysAnswer = z.output<typeof waysSchema>
 export const precheckSchema = z.object({
   sso_enforcement: enforcementSchema,

@@ -2,7 +2,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { invalid } from '../accounts/refusals.ts'
 
 /** Why signing in through a provider did not work. The pages have a text for each. */
-export const signOnFailures = {
+const signOnFailures = {
   unknown_provider: 'This server has no such identity provider.',
   not_installed: 'The operator of this server has to install a package for this identity provider.',
   not_reachable: 'The identity provider did not answer, or its answer cannot be read.',
@@ -11,7 +11,7 @@ export const signOnFailures = {
   provider_error: 'The identity provider answered with an error.',
   not_valid: 'The answer of the identity provider is not valid.',
 } as const
-export type SignOnFailure = keyof typeof signOnFailures
+type SignOnFailure = keyof typeof signOnFailures
 
 export const signOnFailed = (code: SignOnFailure, cause?: unknown): WaymarkError => {
   const { data } = invalid(signOnFailures[code], null, code) as WaymarkError<'invalid-value'>

@@ -27,10 +27,10 @@ export type Claims = Pick<Vouched, 'issuer' | 'subject' | 'email' | 'firstName' 
 }
 
 type Library = typeof OpenIdClient
-const packageName = 'openid-client' // not an import that a bundler should look for
+export const oidcPackage = 'openid-client' // not an import that a bundler should look for
 const load = async (): Promise<Library> => {
   try {
-    return (await import(packageName)) as Library
+    return (await import(oidcPackage)) as Library
   } catch (error) {
     throw signOnFailed('not_installed', error)
   }

@@ -5,7 +5,7 @@ import { sealedFor } from '../accounts/secrets/resealing.ts'
 import { domainOf, enforcingDomain, ofDomain, provenDomain } from '../accounts/single-sign-on/enforcing-domain.ts'
 import type { Vouched } from '../accounts/single-sign-on/identities.ts'
 import { signOnFailed } from './failures.ts'
-import { type Client, createOidcClient, type Secrets } from './oidc-client.ts'
+import { type Client, createOidcClient, isInstalled, oidcPackage, type Secrets } from './oidc-client.ts'
 import type { Fetching } from './ports.ts'
 import { type Provider, readProviders } from './providers.ts'
 
@@ -51,8 +51,8 @@ export const beginningLifetime = 600_000
 const sealContext = 'single sign-on'
 
 const longestNext = 500
-/** A page of this server: it stands behind the # of the address, so it cannot lead elsewhere. */
-export const pageOf = (next: string | null): string | null =>
+/** A page of this server: it is written after the # of the address, so it cannot lead elsewhere. */
+const pageOf = (next: string | null): string | null =>
   next !== null && next.length <= longestNext && /^\/(?!\/)[\w\-./~%?=&:@!$'()*+,]*$/.test(next) ? next : null
 
 /** An issuer that an organization has set up for its domain, or one of the operator. */
@@ -105,6 +105,9 @@ export function openSingleSignOn({ context, fetch, fetchForOperator, providers: 
   return {
     /** Providers of the operator. */
     providers: shownProviders as readonly WayShown[],
+
+    /** Optional packages that are missing here. */
+    notInstalled: async (): Promise<string[]> => ((await isInstalled()) ? [] : [oidcPackage]),
 
     /** How users with an address sign in. It depends on the domain only, so it does not tell whether there is an account. */
     async waysOf(address: string): Promise<WaysOfAddress> {

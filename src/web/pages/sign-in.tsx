@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
-import type { InvitationAnswer, SetupAnswer } from '../../doors/answers/login.ts'
+import type { InvitationAnswer, PrecheckAnswer, SetupAnswer, WayAnswer, WaysAnswer } from '../../doors/answers/login.ts'
 import type { MeAnswer } from '../../doors/answers/users.ts'
 import { ApiError, beginSession, get, needsCode, post, signOut } from '../lib/api.ts'
 import { go } from '../lib/router.ts'
@@ -74,25 +74,83 @@ export function CodeStep({ onDone, onAgain }: { onDone: () => void; onAgain: () 
   )
 }
 
+/** Leads to identity providers. `more`: what they pass on. */
+export function ProviderLinks({ ways, more = {} }: { ways: readonly WayAnswer[]; more?: Readonly<Record<string, string>> }) {
+  const search = Object.keys(more).length > 0 ? `?${new URLSearchParams(more)}` : ''
+  return (
+    <>
+      {ways.map(({ id, name, path }) => (
+        <p key={id}>
+          <a class="provider" href={path + search}>
+            Continue with {name}
+          </a>
+        </p>
+      ))}
+    </>
+  )
+}
+const methodNames: Readonly<Record<string, string>> = { 'google-oauth2': 'Google', github: 'GitHub', gitlab: 'GitLab', saml: 'SAML' }
+/** The domain of the address requires a provider. */
+function Required({
+  found,
+  more,
+}: {
+  found: Pick<PrecheckAnswer, 'sso_enforcement' | 'providers'>
+  more: Readonly<Record<string, string>>
+}) {
+  const method = methodNames[found.sso_enforcement ?? ''] ?? 'an identity provider'
+  return (
+    <div role="status">
+      <p>Your organization requires that you sign in with {method}.</p>
+      <ProviderLinks ways={found.providers} more={more} />
+      {found.providers.length === 0 && (
+        <p class="note">It is not set up on this server yet. Ask an administrator of your organization, or the operator of the server.</p>
+      )}
+    </div>
+  )
+}
+
+const isEnforced = (error: unknown) => error instanceof ApiError && error.code === 'sso_enforced'
+/** The page that somebody wanted to see. */
+const nextPage = (): Record<string, string> => {
+  const page = location.hash.slice(1)
+  return /^\/(?:project|signup)\//.test(page) ? { next: page } : {}
+}
+
 export function SignIn({ onDone, isJoining = false }: { onDone: () => void; isJoining?: boolean }) {
   const [isWaiting, setWaiting] = useState(false)
   const [hasPassword, setHasPassword] = useState(false)
+  const [offered, setOffered] = useState<readonly WayAnswer[]>([])
+  const [email, setEmail] = useState('')
+  const [found, setFound] = useState<PrecheckAnswer | null>(null)
   useEffect(() => {
     void get<SetupAnswer>('api/setup/').then(
       ({ is_waiting }) => setWaiting(is_waiting),
       () => {},
     )
+    void get<WaysAnswer>('api/login/').then(
+      ({ providers }) => setOffered(providers),
+      () => {},
+    )
   }, [])
+  const look = async (address: string) => {
+    setEmail(address)
+    setFound(address.includes('@') ? await post<PrecheckAnswer>('api/login/precheck/', { email: address }) : null)
+  }
   const { onSubmit, isSending, elsewhere } = useSending(async (form) => {
+    if (found?.sso_enforcement != null) return look(value(form, 'email'))
     try {
       await post('api/login/', { email: value(form, 'email'), password: value(form, 'password') })
     } catch (error) {
+      if (isEnforced(error)) return look(value(form, 'email'))
       if (!needsCode(error)) throw error
       return setHasPassword(true)
     }
     onDone()
   })
   if (hasPassword) return <CodeStep onDone={onDone} onAgain={() => setHasPassword(false)} />
+  const isRequired = found !== null && found.sso_enforcement !== null
+  const more = { ...nextPage(), ...(email !== '' && { email }) }
   return (
     <Card title="Sign in">
       {isWaiting && (
@@ -103,15 +161,32 @@ export function SignIn({ onDone, isJoining = false }: { onDone: () => void; isJo
       {isJoining && <p class="hint">The address of the invitation has an account. Sign in with it to join.</p>}
       <form onSubmit={onSubmit}>
         <Field label="E-mail address">
-          {(id) => <input id={id} name="email" type="email" autocomplete="username" required autofocus />}
+          {(id) => (
+            <input
+              id={id}
+              name="email"
+              type="email"
+              autocomplete="username"
+              required
+              autofocus
+              onChange={(event) => void look(event.currentTarget.value.trim()).catch(() => setFound(null))}
+            />
+          )}
         </Field>
-        <Field label="Password" error={elsewhere([])}>
-          {(id) => <input id={id} name="password" type="password" autocomplete="current-password" required />}
-        </Field>
-        <button type="submit" class="primary" disabled={isSending}>
-          Sign in
-        </button>
+        {isRequired ? (
+          <Required found={found} more={more} />
+        ) : (
+          <>
+            <Field label="Password" error={elsewhere([])}>
+              {(id) => <input id={id} name="password" type="password" autocomplete="current-password" required />}
+            </Field>
+            <button type="submit" class="primary" disabled={isSending}>
+              Sign in
+            </button>
+          </>
+        )}
       </form>
+      {!isRequired && <ProviderLinks ways={found?.providers ?? offered} more={more} />}
       <p>
         <a href="#/forgot">Forgot your password?</a>
       </p>
@@ -216,9 +291,17 @@ export function Join({ secret, user, onDone }: { secret: string; user: MeAnswer 
       </Card>
     )
   const fields = ['first_name', 'password']
+  if (!user && invitation.sso_enforcement !== null)
+    return (
+      <Card title={`Join ${invitation.organization_name}`}>
+        <p>The invitation is for {invitation.target_email}.</p>
+        <Required found={invitation} more={{ invite: secret }} />
+      </Card>
+    )
   return (
     <Card title={`Join ${invitation.organization_name}`}>
       <p>{user ? `You are signed in as ${user.email}.` : `The invitation is for ${invitation.target_email}.`}</p>
+      {!user && <ProviderLinks ways={invitation.providers} more={{ invite: secret }} />}
       <form onSubmit={onSubmit}>
         {!user && (
           <>

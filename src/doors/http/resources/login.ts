@@ -68,7 +68,7 @@ export const login = defineResource({
       name: 'ways',
       summary: 'The identity providers that the operator has set up, for the sign-in page',
       answer: waysSchema,
-      handle: async ({ app }) => ({ providers: app.singleSignOn.providers }),
+      handle: async ({ app }) => ({ providers: app.singleSignOn.providers, not_installed: await app.singleSignOn.notInstalled() }),
     }),
     row({
       method: 'POST',

@@ -90,7 +90,7 @@ const providersIn = (input: Partial<Domain>): Partial<Domain> =>
 const forgetIdentities = async (tables: AccountTables, domain: Domain): Promise<void> => {
   for (const kind of ['oidc', 'saml'] as const) await tables.identities.remove({ provider: ofDomain(kind, domain) })
 }
-/** Whoever enforces a provider for the own address has signed in with it: otherwise a mistake would lock out everybody who could correct it. */
+/** An administrator who enforces a provider for the own address has signed in with it: otherwise a mistake would lock out everybody who could correct it. */
 const mustHaveTried = ({ user }: ActingMember, domain: Domain, provider: string | null): void => {
   if (domain.sso_enforcement === '' || domainOf(user.email) !== domain.domain || requiredProvider(domain) === provider) return
   throw invalid(

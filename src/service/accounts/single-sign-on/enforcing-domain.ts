@@ -37,10 +37,9 @@ export const ofDomain = (kind: 'oidc' | 'saml', { id }: Pick<Domain, 'id'>): str
 export const requiredProvider = (domain: Domain): string =>
   domain.sso_enforcement === 'saml' || domain.sso_enforcement === 'oidc' ? ofDomain(domain.sso_enforcement, domain) : domain.sso_enforcement
 
-export const enforcedCode = 'sso_enforced'
 /** The provider is named as in `sso_enforcement`. */
 const enforced = ({ sso_enforcement }: Domain) =>
-  invalid(`You can only login with SSO for this account (${sso_enforcement}).`, null, enforcedCode)
+  invalid(`You can only login with SSO for this account (${sso_enforcement}).`, null, 'sso_enforced')
 
 /** Throws unless users with this address may sign in with the provider; null: without one. */
 export async function mustSatisfyDomain(context: Proving, tables: Reading, address: string, provider: string | null): Promise<void> {

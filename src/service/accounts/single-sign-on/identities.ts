@@ -37,8 +37,7 @@ const refusals = {
   other_identity: 'The account with this address is linked to another person of the identity provider.',
   no_account: 'There is no account with this address. Ask for an invitation.',
 } as const
-export type IdentityRefusal = keyof typeof refusals
-export const identityRefusals = Object.keys(refusals) as readonly IdentityRefusal[]
+type IdentityRefusal = keyof typeof refusals
 const refuse = (code: IdentityRefusal) => invalid(refusals[code], null, code)
 
 const longestName = 150
@@ -102,9 +101,8 @@ interface Joined {
   readonly organization: Organization
 }
 
-export const createIdentities = (context: AccountContext) => {
-  const { store } = context
-
+/** Who may join, and by what. */
+const joiningBy = (context: AccountContext) => {
   /** The proven domain that lets users with its addresses in, if the provider may say so. */
   const openDomain = async (tables: AccountTables, { domain, managesDomain, provider }: Vouched, address: string) => {
     const own = await provenDomain(context, tables, address)
@@ -170,6 +168,13 @@ export const createIdentities = (context: AccountContext) => {
     const isEnforced = domain !== undefined && domain.sso_enforcement !== '' && requiredProvider(domain) === provider
     if (isEnforced && provider === 'google-oauth2' && !managesDomain) throw refuse('wrong_domain')
   }
+
+  return { openDomain, joinByDomain, newUser, linked, mustStillBeProven, mustSpeakFor }
+}
+
+export const createIdentities = (context: AccountContext) => {
+  const { store } = context
+  const { openDomain, joinByDomain, newUser, linked, mustStillBeProven, mustSpeakFor } = joiningBy(context)
 
   return {
     /**

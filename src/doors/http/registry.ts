@@ -31,6 +31,7 @@ import { propertyDefinitions } from './resources/property-definitions.ts'
 import { proxyRecords } from './resources/proxy-records.ts'
 import { query } from './resources/query.ts'
 import { roleMemberships, roles } from './resources/roles.ts'
+import { saml } from './resources/saml.ts'
 import { savedQueries } from './resources/saved-queries.ts'
 import { session } from './resources/session.ts'
 import { shared } from './resources/shared.ts'
@@ -84,6 +85,7 @@ export const resources: readonly Resource[] = [
   session,
   passwordLinks,
   oidc,
+  saml,
   signup,
   setup,
   ...notKeptResources,

@@ -648,6 +648,11 @@ export const accountShapes = {
     created_at: 'time',
     last_used_at: 'time',
   },
+  /** Assertions of SAML that have signed somebody in, as long as they could be used again. */
+  used_assertions: {
+    hash: 'text',
+    expires_at: 'time',
+  },
   idempotent_answers: {
     key: 'text',
     user_id: 'integer?',

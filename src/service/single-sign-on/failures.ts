@@ -9,6 +9,8 @@ const signOnFailures = {
   other_browser: 'This login was begun in another browser, or took more than ten minutes. Begin again.',
   cancelled: 'The login was cancelled at the identity provider.',
   provider_error: 'The identity provider answered with an error.',
+  not_set_up: 'The domain has no SAML provider, or its certificate or address cannot be used.',
+  no_public_url: 'The operator of this server has to set its public URL.',
   not_valid: 'The answer of the identity provider is not valid.',
 } as const
 type SignOnFailure = keyof typeof signOnFailures

@@ -2,12 +2,24 @@ import { isObject } from '../../lib/is-object.ts'
 import type { AccountContext } from '../accounts/context.ts'
 import type { Domain } from '../accounts/records.ts'
 import { sealedFor } from '../accounts/secrets/resealing.ts'
+import { randomToken } from '../accounts/secrets/secrets.ts'
 import { domainOf, enforcingDomain, ofDomain, provenDomain } from '../accounts/single-sign-on/enforcing-domain.ts'
 import type { Vouched } from '../accounts/single-sign-on/identities.ts'
 import { signOnFailed } from './failures.ts'
 import { type Client, createOidcClient, isInstalled, oidcPackage, type Secrets } from './oidc-client.ts'
 import type { Fetching } from './ports.ts'
 import { type Provider, readProviders } from './providers.ts'
+import { longestUse } from './saml-checks.ts'
+import {
+  beginSaml,
+  isSamlInstalled,
+  metadataOf,
+  readSaml,
+  type SamlClaims,
+  type SamlProvider,
+  type ServiceAddresses,
+  samlPackage,
+} from './saml-client.ts'
 
 export interface SingleSignOnParts {
   readonly context: AccountContext
@@ -49,6 +61,25 @@ interface Begun extends Secrets {
 }
 export const beginningLifetime = 600_000
 const sealContext = 'single sign-on'
+interface BegunSaml {
+  /** `saml` and the domain: never the id of another provider. */
+  readonly provider: string
+  /** Of the request that the answer names. */
+  readonly request: string
+  readonly next: string | null
+  readonly invite: string | null
+  readonly expires: number
+}
+const samlOf = (domain: Domain): SamlProvider => ({
+  idpEntity: domain.saml_entity_id!,
+  entryPoint: domain.saml_acs_url!,
+  certificates: domain.saml_x509_cert!,
+})
+/** How this server is called by the SAML provider of a domain. `base`: its public URL. */
+const serviceOf = (base: string, name: string): ServiceAddresses => ({
+  entityId: `${base}/saml/${name}/metadata`,
+  acs: `${base}/saml/${name}/acs`,
+})
 
 const longestNext = 500
 /** A page of this server: it is written after the # of the address, so it cannot lead elsewhere. */
@@ -90,24 +121,99 @@ export function openSingleSignOn({ context, fetch, fetchForOperator, providers: 
 
   const shown = (id: string, name: string): WayShown => ({ id, name, path: `oidc/${encodeURIComponent(id)}/login` })
   const shownProviders = providers.map(({ id, name }) => shown(id, name))
-  const ofItsDomain = (domain: Domain): WayShown[] => (hasOidc(domain) ? [shown(domain.domain, domain.domain)] : [])
+  const ofItsDomain = (domain: Domain): WayShown[] => [
+    ...(hasSaml(domain) ? [{ id: `saml ${domain.domain}`, name: `${domain.domain} (SAML)`, path: `saml/${domain.domain}/login` }] : []),
+    ...(hasOidc(domain) ? [shown(domain.domain, domain.domain)] : []),
+  ]
 
-  const open = (sealed: string | undefined): Begun => {
+  const open = <T extends { readonly provider: string } = Begun>(sealed: string | undefined): T => {
     try {
       const begun: unknown = JSON.parse(box.open(sealed ?? '', sealContext))
-      if (isObject(begun) && typeof begun.expires === 'number' && begun.expires > clock().getTime()) return begun as unknown as Begun
+      if (isObject(begun) && typeof begun.expires === 'number' && begun.expires > clock().getTime()) return begun as unknown as T
     } catch {
       // of another server, or not ours
     }
     throw signOnFailed('other_browser')
   }
 
+  /** A proven domain, by its name. */
+  const provenByName = async (name: string): Promise<Domain> => {
+    const domain = await provenDomain(context, store.read, `@${name}`)
+    if (!domain || domain.domain !== name) throw signOnFailed('unknown_provider')
+    return domain
+  }
+  const withSaml = async (name: string): Promise<Domain> => {
+    const domain = await provenByName(name)
+    if (!hasSaml(domain)) throw signOnFailed('not_set_up')
+    return domain
+  }
+  const vouchedBySaml = (domain: Domain, claims: SamlClaims): Vouched => ({
+    provider: ofDomain('saml', domain),
+    issuer: domain.saml_entity_id!,
+    subject: claims.subject,
+    email: claims.email,
+    isEmailVerified: true,
+    managesDomain: true,
+    firstName: claims.firstName,
+    lastName: claims.lastName,
+    domain,
+    once: { name: claims.assertionId, until: new Date(clock().getTime() + longestUse) },
+  })
+  const saml = {
+    /** What the provider has to know of this server. */
+    metadata: async (name: string, base: string): Promise<string> => metadataOf(serviceOf(base, (await provenByName(name)).domain)),
+
+    async begin(name: string, base: string, { next, invite }: Pick<Beginning, 'next' | 'invite'>) {
+      const domain = await withSaml(name)
+      const request = `_${randomToken()}`
+      const url = await beginSaml(samlOf(domain), serviceOf(base, name), request)
+      const begun: BegunSaml = {
+        provider: `saml ${name}`,
+        request,
+        next: pageOf(next),
+        invite,
+        expires: clock().getTime() + beginningLifetime,
+      }
+      return { url, cookie: box.seal(JSON.stringify(begun), sealContext) }
+    },
+
+    /** What an answer says, before it is known which browser has asked. */
+    async look(name: string, base: string, response: string): Promise<{ readonly email: string | null; readonly isAsked: boolean }> {
+      const { email, inResponseTo } = await readSaml(response, samlOf(await withSaml(name)), serviceOf(base, name), clock())
+      return { email, isAsked: inResponseTo !== null }
+    },
+
+    /** `relayState`: the page that a provider asks for which begins by itself. */
+    async finish(
+      name: string,
+      base: string,
+      {
+        response,
+        relayState,
+        cookie,
+      }: { readonly response: string; readonly relayState: string | null; readonly cookie: string | undefined },
+    ): Promise<{ readonly vouched: Vouched; readonly next: string | null; readonly invite: string | null }> {
+      const domain = await withSaml(name)
+      const claims = await readSaml(response, samlOf(domain), serviceOf(base, name), clock())
+      const vouched = vouchedBySaml(domain, claims)
+      if (claims.inResponseTo === null) return { vouched, next: pageOf(relayState), invite: null }
+      const begun = open<BegunSaml>(cookie)
+      if (begun.provider !== `saml ${name}` || begun.request !== claims.inResponseTo) throw signOnFailed('other_browser')
+      return { vouched, next: begun.next, invite: begun.invite }
+    },
+  }
+
   return {
+    saml,
+
     /** Providers of the operator. */
     providers: shownProviders as readonly WayShown[],
 
     /** Optional packages that are missing here. */
-    notInstalled: async (): Promise<string[]> => ((await isInstalled()) ? [] : [oidcPackage]),
+    notInstalled: async (): Promise<string[]> => [
+      ...((await isInstalled()) ? [] : [oidcPackage]),
+      ...((await isSamlInstalled()) ? [] : [samlPackage]),
+    ],
 
     /** How users with an address sign in. It depends on the domain only, so it does not tell whether there is an account. */
     async waysOf(address: string): Promise<WaysOfAddress> {
@@ -117,7 +223,10 @@ export function openSingleSignOn({ context, fetch, fetchForOperator, providers: 
       const saml = hasSaml(domain)
       const enforced = (await enforcingDomain(context, store.read, address))?.sso_enforcement ?? null
       if (enforced === null) return { enforcement: null, hasSaml: saml, ways: [...own, ...shownProviders] }
-      if (enforced === 'oidc') return { enforcement: enforced, hasSaml: saml, ways: own }
+      if (enforced === 'oidc' || enforced === 'saml') {
+        const required = own.filter(({ path }) => path.startsWith(`${enforced}/`))
+        return { enforcement: enforced, hasSaml: saml, ways: required }
+      }
       return { enforcement: enforced, hasSaml: saml, ways: shownProviders.filter(({ id }) => id === enforced) }
     },
 
@@ -155,6 +264,7 @@ export function openSingleSignOn({ context, fetch, fetchForOperator, providers: 
         firstName: claims.firstName,
         lastName: claims.lastName,
         domain,
+        once: null,
       }
       return { vouched, next: begun.next, invite: begun.invite }
     },

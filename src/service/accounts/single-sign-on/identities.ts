@@ -5,6 +5,7 @@ import { joinAsNew, tellOthers } from '../organizations/joining.ts'
 import { insertMembership } from '../organizations/organizations.ts'
 import { type AccountTables, type Domain, type Identity, levels, type Organization, type User } from '../records.ts'
 import { invalid } from '../refusals.ts'
+import { hashKey } from '../secrets/secrets.ts'
 import { isProven, proveAddress } from '../users/proof.ts'
 import { findUserByEmail, insertUser, sameEmail } from '../users/users.ts'
 import { domainOf, mustSatisfyDomain, provenDomain, requiredProvider } from './enforcing-domain.ts'
@@ -27,6 +28,8 @@ export interface Vouched {
   readonly lastName: string
   /** Of a provider that an organization has set up. */
   readonly domain: Domain | null
+  /** What the provider has said works once: its name, and until when it could be used. */
+  readonly once: { readonly name: string; readonly until: Date } | null
 }
 
 const refusals = {
@@ -35,6 +38,7 @@ const refusals = {
   wrong_domain: 'The address does not belong to the domain of this identity provider.',
   account_inactive: 'This account is deactivated.',
   other_identity: 'The account with this address is linked to another person of the identity provider.',
+  used_before: 'This answer of the identity provider was used before. Sign in again.',
   no_account: 'There is no account with this address. Ask for an invitation.',
 } as const
 type IdentityRefusal = keyof typeof refusals
@@ -99,6 +103,16 @@ async function byAddress(
 
 interface Joined {
   readonly organization: Organization
+}
+
+async function useOnce({ clock }: AccountContext, tables: AccountTables, { once, provider }: Vouched): Promise<void> {
+  if (once === null) return
+  const now = clock()
+  const expired = (await tables.used_assertions.find({})).filter(({ expires_at }) => expires_at <= now)
+  if (expired.length > 0) await tables.used_assertions.remove({ hash: expired.map(({ hash }) => hash) })
+  const hash = hashKey(`${provider} ${once.name}`)
+  if (await tables.used_assertions.first({ hash })) throw refuse('used_before')
+  await tables.used_assertions.insert({ hash, expires_at: once.until })
 }
 
 /** Who may join, and by what. */
@@ -191,6 +205,7 @@ export const createIdentities = (context: AccountContext) => {
       const done = await store.write(async (tables) => {
         const now = context.clock()
         await mustStillBeProven(tables, vouched)
+        await useOnce(context, tables, vouched)
         const known = await linked(tables, vouched)
         // Providers of an organization have to say an address each time: what they link is bound to the domain.
         const address = known && !vouched.domain ? known.user.email : addressOf(vouched)

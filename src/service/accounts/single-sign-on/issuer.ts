@@ -1,5 +1,5 @@
 /** Without TLS only on this machine. */
-const isLoopback = (hostname: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+export const isLoopback = (hostname: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
 
 /** Whether a text can be the address of an issuer of OpenID Connect. It is compared with what the issuer calls itself, so it stays as it is written. */
 export function isIssuer(text: string): boolean {

@@ -22,6 +22,7 @@ export const waysIn = {
   application: { isSingleSignOn: true, hasSession: false },
   /** OpenID Connect, and GitHub. */
   oidc: { isSingleSignOn: true, hasSession: true },
+  saml: { isSingleSignOn: true, hasSession: true },
 } as const
 export type Way = keyof typeof waysIn
 /** Ways that end in a cookie. */

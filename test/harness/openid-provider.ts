@@ -122,7 +122,7 @@ export class OpenIdProvider {
       case '/login/oauth/authorize': {
         if (this.asks) {
           const link = `${url.pathname}/yes${url.search}`.replaceAll('&', '&amp;')
-          const page = `<!doctype html><title>Provider</title><h1>Test provider</h1><a href="${link}">Continue as ${this.person.email}</a>`
+          const page = `<!doctype html><title>Provider</title><link rel="icon" href="data:,"><h1>Test provider</h1><a href="${link}">Continue as ${this.person.email}</a>`
           return { status: 200, headers: { 'content-type': 'text/html' }, body: page }
         }
         return this.approve(url)

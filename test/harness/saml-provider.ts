@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -43,7 +45,8 @@ export const signatureOf = (id: string, { signature, digest }: Algorithms) =>
 
 export class SamlProvider {
   readonly entity = 'https://idp.test/saml/metadata'
-  readonly entryPoint = 'https://idp.test/saml/sso'
+  entryPoint = 'https://idp.test/saml/sso'
+  private server: Server | null = null
   person: SamlPerson = { nameId: 'ada@acme.test' }
   private readonly folder = mkdtempSync(join(tmpdir(), 'waymark-saml-'))
   private readonly key = join(this.folder, 'key.pem')
@@ -58,7 +61,24 @@ export class SamlProvider {
     )
     this.certificate = readFileSync(cert, 'utf8')
   }
-  close = () => rmSync(this.folder, { recursive: true })
+  close(): void {
+    this.server?.close().closeAllConnections()
+    rmSync(this.folder, { recursive: true })
+  }
+
+  /** Pages for a browser: one that asks, and the form that it sends to this service. */
+  async serve(service: { readonly entityId: string; readonly acs: string }, requestOf: (url: URL) => string | null): Promise<void> {
+    const server = createServer((request, response) => {
+      const url = new URL(request.url!, 'http://127.0.0.1')
+      const answer = encoded(this.answer(this.said(service, requestOf(url), new Date())))
+      const form = `<form method="post" action="${service.acs}"><input type="hidden" name="SAMLResponse" value="${answer}"><button>Continue as ${this.person.nameId}</button></form>`
+      response.writeHead(200, { 'content-type': 'text/html' })
+      response.end(`<!doctype html><title>Provider</title><link rel="icon" href="data:,"><h1>Test provider</h1>${form}`)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    this.server = server
+    this.entryPoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/sso`
+  }
 
   get settings() {
     return { saml_entity_id: this.entity, saml_acs_url: this.entryPoint, saml_x509_cert: this.certificate }

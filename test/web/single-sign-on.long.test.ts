@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { requestIn, serviceOf } from '../doors/http/saml.ts'
 import { OpenIdProvider } from '../harness/openid-provider.ts'
+import { hasXmlsec, SamlProvider } from '../harness/saml-provider.ts'
 import { accessibilityFindings, dialogClosed, forgetRefusals, hasBrowser, openWeb, owner, type Web, waymarkIn } from './browser.ts'
 
 describe.skipIf(!hasBrowser)('single sign-on in a browser', () => {
@@ -125,5 +127,48 @@ describe.skipIf(!hasBrowser)('single sign-on in a browser', () => {
     await back.keyboard.press('Enter')
     await isIn(back)
     for (const one of [page, other, back]) await one.context().close()
+  })
+
+  test.skipIf(!hasXmlsec)('SAML, begun here and by the provider, by keyboard, at 360 pixels', async () => {
+    await waymark('domains', 'verify', 'saml.test', '--organization', organization)
+    await waymark('users', 'create', '--organization', organization, '--email', 'ada@saml.test')
+    const provider = new SamlProvider()
+    provider.person = { nameId: 'ada@saml.test' }
+    await provider.serve(serviceOf('saml.test', web.facts.url), (url) => (url.searchParams.has('SAMLRequest') ? requestIn(url).id : null))
+    const page = await web.signedIn(narrow)
+    await page.goto(`${web.facts.url}/#/project/${web.facts.project_id}/settings/domains`)
+    const row = page.locator('tr', { hasText: 'saml.test' })
+    await row.getByRole('button', { name: 'SAML…' }).press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(`${web.facts.url}/saml/saml.test/acs`).waitFor()
+    await dialog.getByLabel('Entity ID of the provider').fill(provider.entity)
+    await dialog.getByLabel('Sign-on URL of the provider').fill(provider.entryPoint)
+    await dialog.getByLabel('Certificate of the provider').fill(provider.certificate)
+    await looksRight(page, 'SAML of a domain')
+    await dialog.getByRole('button', { name: 'Save' }).press('Enter')
+    await dialogClosed(page)
+    await waymark('domains', 'set', 'saml.test', '--sso-enforcement', 'saml')
+    await page.context().close()
+
+    const begun = await web.page(narrow)
+    await begun.goto(`${web.facts.url}/#/project/${web.facts.project_id}/live`)
+    await begun.getByLabel('E-mail address').fill('ada@saml.test')
+    await begun.keyboard.press('Tab')
+    await begun.getByText('Your organization requires that you sign in with SAML.').waitFor()
+    await begun.getByRole('link', { name: 'Continue with saml.test (SAML)' }).press('Enter')
+    await begun.getByRole('button', { name: 'Continue as ada@saml.test' }).press('Enter')
+    await isIn(begun)
+    expect(new URL(begun.url()).hash).toBe(`#/project/${web.facts.project_id}/live`)
+
+    // The provider begins: nobody here has asked, so the page asks.
+    const offered = await web.page(narrow)
+    await offered.goto(provider.entryPoint)
+    await offered.getByRole('button', { name: 'Continue as ada@saml.test' }).press('Enter')
+    await offered.getByText('Continue only if this is you.').waitFor()
+    await looksRight(offered, 'the page that asks')
+    await offered.getByRole('button', { name: 'Continue' }).press('Enter')
+    await isIn(offered)
+    for (const one of [begun, offered]) await one.context().close()
+    provider.close()
   })
 })

@@ -250,13 +250,15 @@ export function openSingleSignOn({ context, fetch, fetchForOperator, providers: 
       const found = await find(key)
       const claims = await ask(found, (client) => client.finish(found.client, answer, begun))
       const { domain, provider } = found
+      // Google also has accounts with addresses that it does not manage.
+      const managesAccount = claims.issuer !== 'https://accounts.google.com' || claims.workspace !== null
       const vouched: Vouched = {
         provider: domain ? ofDomain('oidc', domain) : key,
         issuer: claims.issuer,
         subject: claims.subject,
         email: claims.email,
         // Issuers of an organization say what its addresses are; many do not say that they are verified.
-        isEmailVerified: domain ? claims.emailVerified !== false : claims.emailVerified === true,
+        isEmailVerified: domain ? claims.emailVerified !== false && managesAccount : claims.emailVerified === true,
         managesDomain:
           domain !== null ||
           (key === 'google-oauth2' && claims.workspace !== null) ||

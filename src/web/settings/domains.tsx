@@ -110,6 +110,50 @@ function OidcForm({ domain, save, close }: Editing) {
   )
 }
 
+function SamlForm({ domain, save, close }: Editing) {
+  return (
+    <Form
+      submit="Save"
+      send={async (form) => {
+        await save({
+          saml_entity_id: textOf(form, 'saml_entity_id'),
+          saml_acs_url: textOf(form, 'saml_acs_url'),
+          saml_x509_cert: textOf(form, 'saml_x509_cert'),
+        })
+        close()
+      }}
+    >
+      <p class="note">For the identity provider:</p>
+      <Copied label="Entity ID (audience), and address of the metadata" text={here(`saml/${domain.domain}/metadata`)} />
+      <Copied label="ACS URL (reply URL, single sign-on URL)" text={here(`saml/${domain.domain}/acs`)} />
+      <p class="note">Of the identity provider:</p>
+      <TextField
+        name="saml_entity_id"
+        label="Entity ID of the provider"
+        value={domain.saml_entity_id}
+        maxLength={512}
+        hint="Also called issuer. Empty: none."
+      />
+      <TextField
+        name="saml_acs_url"
+        label="Sign-on URL of the provider"
+        value={domain.saml_acs_url}
+        placeholder="https://login.example.com/saml/sso"
+        maxLength={512}
+        hint="Where the browser goes to sign in."
+      />
+      <TextField
+        name="saml_x509_cert"
+        label="Certificate of the provider"
+        value={domain.saml_x509_cert}
+        rows={6}
+        maxLength={10000}
+        hint="PEM or base64. While the provider changes its key, both, one below the other."
+      />
+    </Form>
+  )
+}
+
 function State({ domain }: { domain: DomainAnswer }) {
   const { timezone } = useProject()
   if (!domain.is_verified)
@@ -200,6 +244,9 @@ export function DomainsSection() {
                       <>
                         <DialogButton label="Sign-in…" title={`Signing in from ${domain.domain}`}>
                           {(close) => <SignInForm {...editing(domain, close)} />}
+                        </DialogButton>
+                        <DialogButton label="SAML…" title={`SAML of ${domain.domain}`}>
+                          {(close) => <SamlForm {...editing(domain, close)} />}
                         </DialogButton>
                         <DialogButton label="OpenID Connect…" title={`OpenID Connect of ${domain.domain}`}>
                           {(close) => <OidcForm {...editing(domain, close)} />}

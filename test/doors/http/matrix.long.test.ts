@@ -98,6 +98,8 @@ test('names are unique, and every route of a project or an organization asks for
   }
   expect(rows.filter(({ row }) => row.reach === 'open').map(({ path }) => path)).toEqual([
     '/api/login',
+    '/api/login',
+    '/api/login/precheck',
     '/api/login/token',
     '/api/logout',
     '/api/reset',
@@ -109,6 +111,12 @@ test('names are unique, and every route of a project or an organization asks for
     '/api/signup/:secret',
     '/api/signup/:secret',
     '/embedded/:token',
+    '/oidc/:provider/callback',
+    '/oidc/:provider/login',
+    '/saml/:domain/acs',
+    '/saml/:domain/continue',
+    '/saml/:domain/login',
+    '/saml/:domain/metadata',
     '/shared/:token',
   ])
 })

@@ -318,7 +318,24 @@ export const openCallers = [
   'a key for everything',
 ] as const satisfies readonly CallerName[]
 export const openRights: Readonly<Record<string, readonly string[]>> = {
-  'ok ok ok ok ok ok': ['login.create', 'login.remove', 'session.retrieve', 'setup.retrieve', 'shared.page', 'shared.embedded'],
+  'ok ok ok ok ok ok': [
+    'login.create',
+    'login.ways',
+    'login.precheck',
+    'login.remove',
+    // They lead to a page that says what is wrong.
+    'oidc.begin',
+    'oidc.finish',
+    'saml.begin',
+    'saml.finish',
+    'session.retrieve',
+    'setup.retrieve',
+    'shared.page',
+    'shared.embedded',
+  ],
+  '302 302 302 302 302 302': ['saml.acs'],
+  // No such domain.
+  '404 404 404 404 404 404': ['saml.metadata'],
   '400 400 400 400 400 400': ['login.second_step', 'setup.create', 'password_links.mail', 'password_links.look', 'password_links.use'],
   '400 400 400 ok 400 400': ['signup.retrieve', 'signup.create'],
 }

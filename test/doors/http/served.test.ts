@@ -31,6 +31,7 @@ interface Reply {
 const call = async (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply> => {
   const response = await fetch(served.url + path, {
     method,
+    redirect: 'manual',
     headers: {
       ...(headers ?? { authorization: `Bearer ${served.personalKey}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -44,11 +45,11 @@ const call = async (method: string, path: string, body?: unknown, headers?: Reco
   const row = rowOf(method, path)
   if (row) {
     const name = row.name.slice(0, row.name.indexOf('.'))
-    spoken.set(name, (spoken.get(name) ?? new Set()).add(response.ok ? 'answered' : 'refused'))
+    spoken.set(name, (spoken.get(name) ?? new Set()).add(response.status < 400 ? 'answered' : 'refused'))
     if (response.ok && isJson && row.answer) expect(row.answer.safeParse(reply.body).error, `${method} ${path}`).toBeUndefined()
     if (response.ok) expect(reply.status, `${method} ${path}`).toBe(row.status)
   }
-  if (!response.ok && path.startsWith('/api'))
+  if (response.status >= 400 && path.startsWith('/api'))
     expect(Object.keys(reply.body).filter((name) => name !== 'extra')).toEqual(['type', 'code', 'detail', 'attr'])
   return reply
 }
@@ -138,6 +139,26 @@ test('login, logout and the own account', async () => {
   expect(await asGuest('PATCH', '/api/users/@me/', { set_current_organization: nowhere })).toMatchObject(
     refused(400, 'does_not_exist', undefined, 'set_current_organization'),
   )
+})
+
+test('single sign-on that nobody has set up', async () => {
+  expect((await call('GET', '/api/login/', undefined, {})).body).toEqual({ providers: [], not_installed: [] })
+  expect((await call('POST', '/api/login/precheck/', { email: 'guest@acme.test' }, {})).body).toEqual({
+    sso_enforcement: null,
+    saml_available: false,
+    providers: [],
+  })
+  for (const path of ['/oidc/github/login/', '/oidc/github/callback/?code=1&state=2', '/saml/acme.test/login/']) {
+    const { status, headers } = await call('GET', path, undefined, {})
+    expect([status, headers.get('location')], path).toEqual([
+      302,
+      expect.stringMatching(/\/#\/sign-in\?problem=(unknown_provider|other_browser)&/),
+    ])
+  }
+  expect(await call('GET', '/oidc/github/login/?to=elsewhere', undefined, {})).toMatchObject({ status: 400 })
+  const form = { SAMLResponse: 'PHg+' }
+  for (const step of ['acs', 'continue']) expect((await call('POST', `/saml/acme.test/${step}/`, form, {})).status).toBe(302)
+  expect((await call('GET', '/saml/acme.test/metadata/', undefined, {})).status).toBe(404)
 })
 
 test('a second factor', async () => {

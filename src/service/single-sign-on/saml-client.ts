@@ -49,7 +49,7 @@ const leastBits = 2048
 const pem = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END CERTIFICATE-----/g
 
 /** PEM, one below the other, or one as the base64 of metadata. Keys that are too weak count as none. */
-export function certificatesOf(text: string): readonly string[] {
+function certificatesOf(text: string): readonly string[] {
   const bodies = [...text.matchAll(pem)].map(([, body]) => body!)
   const all = bodies.length > 0 ? bodies : [text]
   return all.slice(0, mostCertificates).flatMap((body) => {
@@ -62,7 +62,7 @@ export function certificatesOf(text: string): readonly string[] {
     }
   })
 }
-export const isEntryPoint = (text: string): boolean => {
+const isEntryPoint = (text: string): boolean => {
   const url = URL.canParse(text) ? new URL(text) : null
   return url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))
 }

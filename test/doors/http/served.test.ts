@@ -234,6 +234,11 @@ test('domains', async () => {
   expect((await call('POST', `${one}verify/`)).body).toMatchObject({ is_verified: true, verified_at: expect.stringMatching(/Z$/) })
   expect(await call('POST', `${one}verify/`)).toMatchObject(refused(400, 'already_verified'))
   expect((await call('PATCH', one, { sso_enforcement: 'saml' })).body.sso_enforcement).toBe('saml')
+  // The addresses of the domain do not come in without it, from now on and until nothing is required.
+  expect(await asGuest('GET', one)).toMatchObject(refused(401, 'not_authenticated'))
+  const login = { email: 'guest@acme.test', password: 'long enough for this' }
+  expect(await call('POST', '/api/login/', login, {})).toMatchObject(refused(400, 'sso_enforced'))
+  expect((await call('PATCH', one, { sso_enforcement: '' })).body.sso_enforcement).toBe('')
   expect((await asGuest('GET', one)).status).toBe(200)
   expect((await call('DELETE', one)).status).toBe(204)
   expect(await list(domains)).toEqual([])

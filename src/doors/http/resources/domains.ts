@@ -1,6 +1,6 @@
 import { domainChange, domainInput } from '../../../service/accounts/organizations/domains.ts'
 import type { Domain } from '../../../service/accounts/records.ts'
-import { hasOidc, hasSaml } from '../../../service/single-sign-on/open-single-sign-on.ts'
+import { hasOidc, hasSaml } from '../../../service/single-sign-on/own-providers.ts'
 import { type DomainAnswer, domainSchema } from '../../answers/domains.ts'
 import { fromOf } from '../access/session-cookies.ts'
 import { failures } from '../errors.ts'

@@ -353,6 +353,29 @@ describe('the way back', () => {
   })
 })
 
+test('a wrong user and a wrong password cost one password hash each, whatever the account has; a required provider costs none', async () => {
+  const matches = vi.spyOn(place.waymark.accounts.context.passwords, 'matches')
+  const { user: one } = await known()
+  const { user: inactive } = await known()
+  const { user: without } = await known()
+  const { store } = place.waymark.accounts.context
+  await store.write(async (tables) => {
+    await tables.users.update({ id: inactive.id }, { is_active: false })
+    await tables.users.update({ id: without.id }, { password_hash: null })
+  })
+  const { name } = await provenDomain(place, { ...ownIssuer(provider), sso_enforcement: 'oidc' })
+  await known(`ada@${name}`)
+  const hashes = async (email: string) => {
+    const before = matches.mock.calls.length
+    const { body } = await place.browser().login(email, {}, 'not the password')
+    return [body.code, matches.mock.calls.length - before]
+  }
+  for (const email of [one.email, inactive.email, without.email, 'nobody@people.test'])
+    expect(await hashes(email), email).toEqual(['invalid_credentials', 1])
+  for (const email of [`ada@${name}`, `nobody@${name}`]) expect(await hashes(email), email).toEqual(['sso_enforced', 0])
+  matches.mockRestore()
+})
+
 describe('addresses that nobody has proven', () => {
   const unproven = async (email: string) => {
     const { accounts } = place.waymark

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { MeAnswer } from '../doors/answers/users.ts'
 import { ApiError, whenHeld, whenSignedOut } from './lib/api.ts'
 import { current, go, linkTo, type Place, usePlace } from './lib/router.ts'
 import { loadSession, type Session, SessionProvider, type SignedIn } from './lib/session.ts'
@@ -7,7 +8,7 @@ import { useLoaded } from './lib/use-loaded.ts'
 import { pages } from './pages/all.ts'
 import { ConfirmAddress } from './pages/confirm-address.tsx'
 import { ForgotPassword, NewPassword } from './pages/new-password.tsx'
-import { CodeStep, Join, Setup, SignIn } from './pages/sign-in.tsx'
+import { CodeStep, SignIn } from './pages/sign-in.tsx'
 import { RequiredFactor, Shell } from './shell.tsx'
 import { Dialog, ErrorBox, NotHere, Working } from './ui/parts.tsx'
 
@@ -25,6 +26,20 @@ function SetUpPage({ known, onDone }: { known: SignedIn; onDone: () => void }) {
   const { value: Page, error } = useLoaded(async () => (await import('./pages/set-up-second-factor.tsx')).SetUpSecondFactor, [])
   if (error) return <ErrorBox error={error} />
   return Page ? <Page user={known.user} requiredBy={known.requires2fa} onDone={onDone} /> : <Working />
+}
+
+/** The same. */
+function JoinPage(props: { secret: string; user: MeAnswer | null; onDone: () => void }) {
+  const { value: Page, error } = useLoaded(async () => (await import('./pages/joining.tsx')).Join, [])
+  if (error) return <ErrorBox error={error} />
+  return Page ? <Page {...props} /> : <Working />
+}
+
+/** The same. */
+function FirstOwnerPage(props: { secret: string; onDone: () => void }) {
+  const { value: Page, error } = useLoaded(async () => (await import('./pages/joining.tsx')).Setup, [])
+  if (error) return <ErrorBox error={error} />
+  return Page ? <Page {...props} /> : <Working />
 }
 
 /** The same. */
@@ -86,7 +101,7 @@ function Routed({ place }: { place: Place }) {
   const signedIn = () => void load()
   if (place.parts[0] === 'signup')
     return (
-      <Join
+      <JoinPage
         secret={place.parts[1] ?? ''}
         user={known === 'nobody' ? null : known.user}
         onDone={signedIn}
@@ -110,7 +125,11 @@ function Routed({ place }: { place: Place }) {
     )
   }
   if (known === 'nobody') {
-    return place.path === 'setup' ? <Setup secret={place.search.get('secret') ?? ''} onDone={signedIn} /> : <SignIn onDone={signedIn} />
+    return place.path === 'setup' ? (
+      <FirstOwnerPage secret={place.search.get('secret') ?? ''} onDone={signedIn} />
+    ) : (
+      <SignIn onDone={signedIn} />
+    )
   }
   if (known.mustSetUp) return <SetUpPage known={known} onDone={signedIn} />
   if (place.parts[0] === 'confirm') return <ConfirmAddress secret={place.parts[1] ?? ''} onDone={signedIn} key={place.path} />

@@ -126,6 +126,7 @@ describe.skipIf(!hasBrowser)('single sign-on in a browser', () => {
     await back.getByLabel('Password').fill(owner.password)
     await back.keyboard.press('Enter')
     await isIn(back)
+    web.keep(await back.context().storageState()) // signing in by the provider has ended the first session
     for (const one of [page, other, back]) await one.context().close()
   })
 

@@ -16,10 +16,14 @@ const allowedWays = z
   .array(waySchema)
   .meta({ description: 'Providers that the address may sign in with. Empty although one is required: nobody has set it up' })
 export const waysSchema = z.object({
+  is_waiting: z.boolean().meta({ description: 'The first owner still has to choose a password, with the link that the server printed' }),
   providers: z.array(waySchema),
   not_installed: z
     .array(z.string())
-    .meta({ description: 'Optional packages that single sign-on of organizations needs, and that this server does not have' }),
+    .meta({
+      description:
+        'Optional packages that single sign-on of organizations needs, and that this server does not have. Only with `?packages=1`: they are loaded for it',
+    }),
 })
 export type WaysAnswer = z.output<typeof waysSchema>
 export const precheckSchema = z.object({

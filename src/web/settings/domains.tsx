@@ -189,7 +189,7 @@ const packagesText = (names: readonly string[]) => `npm install ${names.join(' '
 export function DomainsSection() {
   const { isAdmin, api } = useOrganization()
   const list = useList<DomainAnswer>(api('domains/?limit=50'))
-  const { value: ways } = useLoaded((signal) => get<WaysAnswer>('api/login/', signal), [])
+  const { value: ways } = useLoaded((signal) => get<WaysAnswer>('api/login/?packages=1', signal), [])
   const { act, isBusy, failure } = useAction()
   const verify = (domain: DomainAnswer) =>
     act(async () => {

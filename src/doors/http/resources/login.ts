@@ -68,7 +68,12 @@ export const login = defineResource({
       name: 'ways',
       summary: 'The identity providers that the operator has set up, for the sign-in page',
       answer: waysSchema,
-      handle: async ({ app }) => ({ providers: app.singleSignOn.providers, not_installed: await app.singleSignOn.notInstalled() }),
+      queryParameters: { packages: '1: says also which optional packages are not installed' },
+      handle: async ({ app, query }) => ({
+        is_waiting: await app.accounts.firstOwner.isWaiting(),
+        providers: app.singleSignOn.providers,
+        not_installed: query.get('packages') === '1' ? await app.singleSignOn.notInstalled() : [],
+      }),
     }),
     row({
       method: 'POST',

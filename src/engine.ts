@@ -67,11 +67,15 @@ import type { PluginRuntime } from './service/plugins/runtime.ts'
 import { type InsightOptions, openSaved, type Saved } from './service/saved/open-saved.ts'
 import { newShortId } from './service/saved/short-id.ts'
 import { type OpenedSharing, openSharing } from './service/sharing/open-sharing.ts'
+import { createDomainProofs } from './service/single-sign-on/domain-proofs.ts'
+import { openSingleSignOn, type SingleSignOn } from './service/single-sign-on/open-single-sign-on.ts'
+import type { ProviderOptions } from './service/single-sign-on/providers.ts'
 
 export type { EngineChoice } from './engine/storage/open-stores.ts'
 export type { ExportOptions } from './service/exports/open-exports.ts'
 export type { PluginOptions } from './service/plugins/open-plugins.ts'
 export type { InsightOptions } from './service/saved/open-saved.ts'
+export type { ProviderOptions } from './service/single-sign-on/providers.ts'
 
 export interface OpenOptions {
   /** A directory, created if it does not exist, or `:memory:`. */
@@ -112,6 +116,8 @@ export interface OpenOptions {
   readonly insights?: InsightOptions
   /** Plugins: the folder of local ones, mirrors, what users are offered, a database of addresses, and what plugins may reach. */
   readonly plugins?: PluginOptions
+  /** Single sign-on: identity providers for users of every organization, and whether this process checks from time to time that domains are still proven (default: true). */
+  readonly singleSignOn?: SingleSignOnOptions
   /** Alerts and subscriptions: whether this process checks and sends what is due. Default: true. */
   readonly notifications?: { readonly runs?: boolean }
   /** Whether this process removes what projects keep for a limited time, at each midnight. Queries never see it. Default: true. */
@@ -122,6 +128,15 @@ export interface OpenOptions {
   readonly onError?: (error: unknown) => void
   /** Called with what opening a project repaired or had to leave out, and when it starts to rebuild a store. Default: a process warning. */
   readonly onRecovery?: (notice: RecoveryNotice & { readonly project: number }) => void
+}
+
+/** Single sign-on. */
+export interface SingleSignOnOptions {
+  /** By their names: `google`, `github`, `gitlab`, or any other word for an issuer of OpenID Connect. */
+  readonly providers?: Readonly<Record<string, ProviderOptions>>
+  /** Whether issuers that organizations name may be in private networks. Default: unless the server is hosted. */
+  readonly allowsPrivateAddresses?: boolean
+  readonly runs?: boolean
 }
 
 const invalid = (attr: string, message: string) => new WaymarkError('validation-failed', { message: `${attr} ${message}`, attr })
@@ -148,6 +163,7 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   exports: true,
   insights: true,
   plugins: true,
+  singleSignOn: true,
   notifications: true,
   dataRetention: true,
   backups: true,
@@ -162,6 +178,7 @@ const check = (options: OpenOptions) => {
   checkOptionNames(options?.exports ?? {}, ['runs', 'folder', 'secretKeys', 'allowsPrivateAddresses'], 'exports')
   checkOptionNames(options?.insights ?? {}, ['refreshes'], 'insights')
   checkOptionNames(options?.plugins ?? {}, pluginOptionNames, 'plugins')
+  checkOptionNames(options?.singleSignOn ?? {}, ['providers', 'allowsPrivateAddresses', 'runs'], 'singleSignOn')
   checkOptionNames(options?.notifications ?? {}, ['runs'], 'notifications')
   checkOptionNames(options?.dataRetention ?? {}, ['runs'], 'dataRetention')
   checkOptionNames(options?.plugins?.hosts ?? {}, ['github', 'githubApi', 'gitlab', 'npm'], 'plugins.hosts')
@@ -289,6 +306,36 @@ function openSavedThings(
   return { saved, sharing, notifications }
 }
 
+function beginRunners(options: OpenOptions, accounts: Accounts, projects: OpenProjects, report: (error: unknown) => void) {
+  const { context } = accounts
+  const retention = createDataRetention({
+    context,
+    accounts,
+    removeOld: async (id) => (await projects.find(id)).removeOld(),
+    report,
+  })
+  if (options.dataRetention?.runs ?? true) retention.begin()
+  const proofs = createDomainProofs({ context, report })
+  if (options.singleSignOn?.runs ?? true) proofs.begin()
+  return { retention, proofs }
+}
+
+const answerOfIssuer = { response: 1024 * 1024, request: 256 * 1024, redirects: 0 }
+
+/** Requests to issuers follow no redirects: they would take secrets elsewhere. The operator may name one in any network. */
+const openSingleSignOnOf = ({ singleSignOn = {} }: OpenOptions, { context }: Accounts): SingleSignOn => {
+  const network = allowedAddresses(() => singleSignOn.allowsPrivateAddresses ?? !context.settings().isHosted)
+  return openSingleSignOn({
+    context,
+    fetch: createOutbound(network, answerOfIssuer),
+    fetchForOperator: createOutbound(
+      allowedAddresses(() => true),
+      answerOfIssuer,
+    ),
+    providers: { ...singleSignOn.providers },
+  })
+}
+
 /**
  * Opens a data directory. One process owns it until `close()`.
  *
@@ -382,13 +429,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       host,
       deliveries,
     })
-    const retention = createDataRetention({
-      context: accounts.context,
-      accounts,
-      removeOld: async (id) => (await projects.find(id)).removeOld(),
-      report: onError,
-    })
-    if (options.dataRetention?.runs ?? true) retention.begin()
+    const singleSignOn = openSingleSignOnOf(options, accounts)
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return await new Waymark({
       ...openSavedThings(options, accounts, projects, box, onError),
@@ -402,7 +443,8 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       exports,
       plugins,
       resealing,
-      retention,
+      ...beginRunners(options, accounts, projects, onError),
+      singleSignOn,
       clock,
       minFreeBytes,
       isOnServer: options.engine !== undefined,
@@ -556,6 +598,7 @@ async function openRestored(dataDir: string): Promise<RestoredDirectory> {
     exports: { runs: false },
     plugins: { runs: false },
     notifications: { runs: false },
+    singleSignOn: { runs: false },
     dataRetention: { runs: false },
     insights: { refreshes: false },
     onRecovery: () => undefined,
@@ -615,6 +658,8 @@ interface Parts {
   readonly saved: Saved
   readonly sharing: OpenedSharing
   readonly notifications: OpenedNotifications
+  readonly singleSignOn: SingleSignOn
+  readonly proofs: Runner
   readonly resealing: Resealing
   readonly retention: Runner
   readonly clock: () => Date
@@ -642,6 +687,8 @@ export class Waymark {
   readonly sharing: OpenedSharing
   /** @internal Alerts and subscriptions, for the HTTP API. */
   readonly notifications: OpenedNotifications
+  /** @internal Identity providers, for the HTTP API. */
+  readonly singleSignOn: SingleSignOn
   private readonly parts: Parts
   private closing: Promise<void> | null = null
 
@@ -657,6 +704,7 @@ export class Waymark {
     this.saved = parts.saved
     this.sharing = parts.sharing
     this.notifications = parts.notifications
+    this.singleSignOn = parts.singleSignOn
   }
 
   /** @example const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' }) */
@@ -963,6 +1011,7 @@ export class Waymark {
       () => parts.exports.close(),
       () => parts.resealing.close(),
       () => parts.retention.close(),
+      () => parts.proofs.close(),
       () => parts.plugins.deliveries.close(),
       () => this.transformed(),
       () => parts.plugins.host.stop(),

@@ -81,6 +81,7 @@ export const floors: readonly Floor[] = [
         'engine/backend',
         'service/accounts',
       ],
+      'service/single-sign-on': [...ground, 'service/accounts', 'service/jobs'],
       'service/exports': [...ground, 'language', 'service/accounts', 'service/jobs'],
       'service/plugins': [...ground, 'service/accounts', 'service/jobs'],
       'service/saved': [

@@ -189,6 +189,8 @@ export const rowLimits = {
     'Each is forgotten after five minutes.',
   ),
   pending_logins: replaced('logins that wait for a code', 500, { user_id: 20 }, 'created_at', 'Each ends after ten minutes.'),
+  identities: refused('linked identities', 3_000, { user_id: 20 }, 'Read when somebody signs in through an identity provider.'),
+  used_assertions: refused('used assertions of SAML', 200, {}, 'Removed after twelve minutes.', { inAll: 50_000 }),
   idempotent_answers: replaced('answers kept for a retry', 300_000, { user_id: 2_000 }, 'created_at', 'Removed after a day.'),
   query_runs: replaced('async queries', 20_000, { project_id: 5_000 }, 'start_time', 'Removed ten minutes after their end.'),
   activity: replaced('entries of the activity log', 20_000, { organization_id: 50_000 }, 'created_at', 'Who changed what.'),

@@ -1,12 +1,13 @@
 import type { FunctionComponent } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { MeAnswer } from '../doors/answers/users.ts'
 import { ApiError, whenHeld, whenSignedOut } from './lib/api.ts'
 import { current, go, linkTo, type Place, usePlace } from './lib/router.ts'
 import { loadSession, type Session, SessionProvider, type SignedIn } from './lib/session.ts'
 import { applyTheme, storedTheme } from './lib/theme.ts'
 import { useLoaded } from './lib/use-loaded.ts'
 import { pages } from './pages/all.ts'
-import { Join, Setup, SignIn } from './pages/sign-in.tsx'
+import { CodeStep, SignIn } from './pages/sign-in.tsx'
 import { RequiredFactor, Shell } from './shell.tsx'
 import { Dialog, ErrorBox, NotHere, Working } from './ui/parts.tsx'
 
@@ -29,6 +30,28 @@ const setUpPage = async () => (await import('./pages/set-up-second-factor.tsx'))
 const confirmPage = async () => (await import('./pages/confirm-address.tsx')).ConfirmAddress
 const forgotPage = async () => (await import('./pages/new-password.tsx')).ForgotPassword
 const newPasswordPage = async () => (await import('./pages/new-password.tsx')).NewPassword
+
+/** The same. */
+function JoinPage(props: { secret: string; user: MeAnswer | null; onDone: () => void }) {
+  const { value: Page, error } = useLoaded(async () => (await import('./pages/joining.tsx')).Join, [])
+  if (error) return <ErrorBox error={error} />
+  return Page ? <Page {...props} /> : <Working />
+}
+
+/** The same. */
+function FirstOwnerPage(props: { secret: string; onDone: () => void }) {
+  const { value: Page, error } = useLoaded(async () => (await import('./pages/joining.tsx')).Setup, [])
+  if (error) return <ErrorBox error={error} />
+  return Page ? <Page {...props} /> : <Working />
+}
+
+/** The same. */
+function ProblemPage({ search, isSignedIn }: { search: URLSearchParams; isSignedIn: boolean }) {
+  const { value: Page, error } = useLoaded(async () => (await import('./pages/sign-on-problem.tsx')).SignOnProblem, [])
+  if (error) return <ErrorBox error={error} />
+  const [problem, provider] = [search.get('problem') ?? '', search.get('provider') ?? '']
+  return Page ? <Page problem={problem} provider={provider} isSignedIn={isSignedIn} /> : <Working />
+}
 
 export function App() {
   const { place, isLeaving, stay, leave } = usePlace()
@@ -81,7 +104,7 @@ function Routed({ place }: { place: Place }) {
   const signedIn = () => void load()
   if (place.parts[0] === 'signup')
     return (
-      <Join
+      <JoinPage
         secret={place.parts[1] ?? ''}
         user={known === 'nobody' ? null : known.user}
         onDone={signedIn}
@@ -97,15 +120,32 @@ function Routed({ place }: { place: Place }) {
         key={place.path}
       />
     )
+  if (place.path === 'sign-in' && place.search.has('problem')) return <ProblemPage search={place.search} isSignedIn={known !== 'nobody'} />
+  if (known === 'nobody' && place.path === 'second-factor') {
+    const leave = () => go('#/', true)
+    return (
+      <CodeStep
+        onDone={() => {
+          leave()
+          signedIn()
+        }}
+        onAgain={leave}
+      />
+    )
+  }
   if (known === 'nobody') {
-    return place.path === 'setup' ? <Setup secret={place.search.get('secret') ?? ''} onDone={signedIn} /> : <SignIn onDone={signedIn} />
+    return place.path === 'setup' ? (
+      <FirstOwnerPage secret={place.search.get('secret') ?? ''} onDone={signedIn} />
+    ) : (
+      <SignIn onDone={signedIn} />
+    )
   }
   if (known.mustSetUp) return <Rare load={setUpPage} props={{ user: known.user, requiredBy: known.requires2fa, onDone: signedIn }} />
   if (place.parts[0] === 'confirm')
     return <Rare load={confirmPage} props={{ secret: place.parts[1] ?? '', onDone: signedIn }} key={place.path} />
   const { user, projects, requires2fa } = known
   // Who comes without a page, or has just chosen a password, is led to the first one.
-  const asked = place.path === '' || place.path === 'setup' ? null : place.parts
+  const asked = ['', 'setup', 'sign-in', 'second-factor'].includes(place.path) ? null : place.parts
   const isOfProject = asked !== null && asked[0] === 'project'
   const project = isOfProject
     ? projects.find(({ id }) => String(id) === asked[1])

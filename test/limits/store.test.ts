@@ -52,6 +52,7 @@ const session = (id: number, user_id = 1) => ({
   expires_at: new Date(now.getTime() + 1e9),
   user_agent: null,
   address: null,
+  provider: null,
 })
 
 test('a row that is larger than its table allows is refused, and may shrink if it stands already', async () => {

@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('the first load', () => {
     await page.goto(live())
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.waitForLoadState('networkidle')
-    expect(answers.filter((one) => one.includes('/api/')).toSorted()).toEqual(['200 /api/session/', '200 /api/setup/'])
+    expect(answers.filter((one) => one.includes('/api/')).toSorted()).toEqual(['200 /api/login/', '200 /api/session/'])
     expect(answers.filter((one) => !/^(200|304) /.test(one))).toEqual([])
     await page.context().close()
   })

@@ -15,6 +15,16 @@ export const domainSchema = z.object({
   saml_entity_id: z.string().nullable(),
   saml_acs_url: z.string().nullable(),
   saml_x509_cert: z.string().nullable(),
+  has_oidc: z.boolean(),
+  oidc_issuer: z.string().nullable(),
+  oidc_client_id: z.string().nullable(),
+  has_oidc_client_secret: z.boolean().meta({ description: 'The secret itself is never sent back' }),
+  proof: z.string().nullable().meta({
+    description: '`dns`: name servers are asked again from time to time; `operator`; null: not proven, or proven by an older version',
+  }),
+  proof_missing_since: timeSchema
+    .nullable()
+    .meta({ description: 'Since when the TXT record is missing. After three days the proof lapses, and with it enforcement' }),
   pending: z
     .object({ jit_provisioning_enabled: z.boolean().optional(), sso_enforcement: z.string().optional() })
     .nullable()

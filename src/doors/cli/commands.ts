@@ -83,6 +83,11 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./domains-verify.ts')).verifyDomain,
   },
   {
+    name: 'domains set',
+    summary: 'Sets how users with addresses of a domain sign in. With none, somebody who is locked out comes in with a password.',
+    load: async () => (await import('./domains-set.ts')).setDomain,
+  },
+  {
     name: 'users confirm',
     summary: 'Confirms the address of a user: the current one, or a new one that the user asked for. A mailed link does the same.',
     load: async () => (await import('./users/confirm.ts')).confirmUser,
@@ -101,6 +106,11 @@ export const commands: readonly ListedCommand[] = [
     name: 'users activate',
     summary: 'Lets a deactivated user sign in again. Earlier API keys stay deleted.',
     load: async () => (await import('./users/activation.ts')).activateUser,
+  },
+  {
+    name: 'users unlink',
+    summary: 'Forgets which identities of providers mean a user: another one with the same address can sign in then.',
+    load: async () => (await import('./users/unlink.ts')).unlinkUser,
   },
   {
     name: 'keys list',

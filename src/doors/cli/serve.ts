@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import { serverMemory } from '../../engine/storage/open-stores.ts'
 import { recoveryText } from '../../engine/storage/recovery/recovery-report.ts'
@@ -12,6 +13,7 @@ import type { ExportOptions } from '../../service/exports/open-exports.ts'
 import { createCnameLookup, createTxtLookup } from '../../service/network/dns.ts'
 import { createMailer } from '../../service/network/smtp.ts'
 import type { PluginOptions } from '../../service/plugins/open-plugins.ts'
+import { type ProviderOptions, readProviders } from '../../service/single-sign-on/providers.ts'
 import { type DownloadInput, directoryCommands, downloadFrom } from '../http/commands/directory-commands.ts'
 import { type LocalCommands, type LocalDownloads, withLocalCommands } from '../http/commands/local-commands.ts'
 import { createHandler } from '../http/server/create-handler.ts'
@@ -129,6 +131,22 @@ const pluginOptions = (values: Values): PluginOptions => {
   }
 }
 
+/** A file, so that secrets never appear among the arguments of a process. */
+async function singleSignOnOf(values: Values): Promise<Pick<OpenOptions, 'singleSignOn'>> {
+  const file = values.text('oidc')
+  if (file === undefined) return {}
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw wrongUsage(`--oidc must name a file of JSON with identity providers: ${error.message}`)
+  })
+  try {
+    const providers = JSON.parse(text) as Record<string, ProviderOptions>
+    readProviders(providers)
+    return { singleSignOn: { providers } }
+  } catch (error) {
+    throw wrongUsage(`--oidc: ${error instanceof WaymarkError ? error.detail : `${file} is not valid JSON.`}`)
+  }
+}
+
 /** The shell command that starts this program again. */
 const calledAs = (called = process.argv[1] ?? ''): string => {
   if (called.includes(join('node_modules', '.bin'))) return 'npx waymark'
@@ -229,6 +247,11 @@ export const serve: Command = {
     },
     smtp: { value: 'URL', summary: 'mail server, smtp://user:password@host:587; needs the package nodemailer' },
     'mail-from': { value: 'ADDRESS', summary: 'sender address of e-mails' },
+    oidc: {
+      value: 'FILE',
+      summary:
+        'a file of JSON with identity providers (Google, GitHub, GitLab, any issuer of OpenID Connect); needs the package openid-client',
+    },
     dns: { value: 'SERVERS', summary: "name servers that verify domains and proxy records, address:port,… (default: the system's)" },
     'proxy-base': { value: 'NAME', summary: 'base domain for the CNAME targets of proxy records' },
     downloads: {
@@ -268,6 +291,7 @@ export const serve: Command = {
     const recovery = recoveryOf(values)
     const backups = await backupsOf(values)
     const logRetention = logRetentionOf(values)
+    const signOn = await singleSignOnOf(values)
     const clock = () => new Date()
     const lines = new LogLines(err)
     const lineOf: (...line: Parameters<Line>) => string = (level, message, fields) =>
@@ -297,6 +321,7 @@ export const serve: Command = {
         formatCopies: !values.isOn('no-format-copies'),
         exports: exportOptions(values),
         plugins: pluginOptions(values),
+        ...signOn,
         backups,
         onError: (error) => log('error', messageOf(error), stackOf(error)),
         onRecovery: ({ project, ...notice }) => log('warn', recoveryText(notice), { project, ...notice }),

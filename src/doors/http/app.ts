@@ -26,6 +26,7 @@ import type { OpenedNotifications } from '../../service/notifications/open-notif
 import type { OpenedPlugins } from '../../service/plugins/open-plugins.ts'
 import type { Saved } from '../../service/saved/open-saved.ts'
 import type { OpenedSharing } from '../../service/sharing/open-sharing.ts'
+import type { SingleSignOn } from '../../service/single-sign-on/open-single-sign-on.ts'
 import type { LoginAttempts } from './access/login-attempts.ts'
 import type { RateLimits } from './access/rate-limits.ts'
 import type { CaptureTarget } from './capture/handler.ts'
@@ -69,6 +70,9 @@ export interface App {
   readonly attempts: LoginAttempts
   /** Of codes of a second factor. */
   readonly codeAttempts: LoginAttempts
+  /** Of logins through identity providers. */
+  readonly signOnAttempts: LoginAttempts
+  readonly singleSignOn: SingleSignOn
   /** Of links by mail for a new password. */
   readonly mailedLinks: LoginAttempts
   readonly asking: Asking

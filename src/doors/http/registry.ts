@@ -17,6 +17,7 @@ import { invites } from './resources/invites.ts'
 import { login, setup, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
 import { notKeptResources } from './resources/not-kept.ts'
+import { oidc } from './resources/oidc.ts'
 import { organizations } from './resources/organizations.ts'
 import { passkeys } from './resources/passkeys.ts'
 import { passwordLinks } from './resources/password-links.ts'
@@ -31,6 +32,7 @@ import { propertyDefinitions } from './resources/property-definitions.ts'
 import { proxyRecords } from './resources/proxy-records.ts'
 import { query } from './resources/query.ts'
 import { roleMemberships, roles } from './resources/roles.ts'
+import { saml } from './resources/saml.ts'
 import { savedQueries } from './resources/saved-queries.ts'
 import { session } from './resources/session.ts'
 import { shared } from './resources/shared.ts'
@@ -84,6 +86,8 @@ export const resources: readonly Resource[] = [
   login,
   session,
   passwordLinks,
+  oidc,
+  saml,
   signup,
   setup,
   ...notKeptResources,

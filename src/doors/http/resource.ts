@@ -92,6 +92,8 @@ export interface Row<R extends Reach = Reach> {
   readonly body: z.ZodType | null
   /** A body of `text/csv` becomes the field `csv`, and files of a form become text fields. */
   readonly takesCsv: boolean
+  /** Browsers send forms of other sites to it, so it looks at no session. */
+  readonly isFromElsewhere: boolean
   /** Files of a form become objects with `name`, `type` and `contents` in base64, and `field[key]` becomes the key of an object. */
   readonly takesFiles: boolean
   /** All that the URL may have: others are refused (`query-parameters.ts`). */
@@ -171,6 +173,7 @@ export const defineResource = <D extends Reach>(definition: Definition<D>): Reso
     isBeforeSecondFactor: false,
     body: null,
     takesCsv: false,
+    isFromElsewhere: false,
     takesFiles: false,
     queryParameters: {},
     ignoresParameters: null,

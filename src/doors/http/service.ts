@@ -139,7 +139,8 @@ const answering = (app: App, siteOf: ServiceOptions['siteOf']) => {
     const row = route.rows.get(method)
     const body = lazyBody(request, app.requestBodies, row ?? {})
     const wanted = wantedBy(route.resource, row, [...route.rows.values()][0]!.reach, method)
-    const identify = () => (wanted.reach === 'open' ? loggedIn : authenticate)({ request, url, site, accounts: app.accounts, body, host })
+    const arrival = { request, url, site, accounts: app.accounts, body, host }
+    const identify = async () => (row?.isFromElsewhere ? null : (wanted.reach === 'open' ? loggedIn : authenticate)(arrival))
     const enter = (caller: Visit['caller']) =>
       admit({ app, request, url, site, params, query: url.searchParams, body: undefined, caller, breakOff }, wanted, route.resource.tooLow)
     const caller = await identify()

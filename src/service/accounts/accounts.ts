@@ -22,6 +22,7 @@ import { createProjects, insertProject, type NewProject } from './projects/proje
 import { type AccountStore, type LevelName, level, type Organization, type ProjectRecord, type User } from './records.ts'
 import { notFound } from './refusals.ts'
 import { lazySecretBox } from './secrets/secret-box.ts'
+import { createIdentities } from './single-sign-on/identities.ts'
 import { createActivation } from './users/activation.ts'
 import { createEmailLinks } from './users/email-links.ts'
 import { createPasskeyEnrolment } from './users/passkey-enrolment.ts'
@@ -153,6 +154,7 @@ export const createAccounts = (options: AccountOptions) => {
     signingIn: createSigningIn(context),
     secondFactors: createSecondFactors(context),
     passkeys: { ...createPasskeys(context), ...createPasskeyEnrolment(context) },
+    identities: createIdentities(context),
     organizations: createOrganizations(context),
     members: createMembers(context),
     invites: createInvites(context),

@@ -73,6 +73,12 @@ export const accountShapes = {
     created_at: 'time',
     is_assumed: 'boolean?', // not hosted: `verified_at` is the time of creation, and nobody proved it. null: of older versions
     pending: 'json?', // settings that were asked for before it was proven
+    proof: 'text?', // what proved it: dns, operator; null: not proven, or proven by an older version
+    proof_checked_at: 'time?', // when name servers were asked last
+    proof_missing_since: 'time?', // name servers have no record any more; null: they had one, or did not answer
+    oidc_issuer: 'text?',
+    oidc_client_id: 'text?',
+    oidc_client_secret: 'text?', // encrypted
   },
   roles: {
     id: 'text',
@@ -591,6 +597,7 @@ export const accountShapes = {
     expires_at: 'time',
     user_agent: 'text?',
     address: 'text?', // of the network from which it began; null: unknown, or from before it was kept
+    provider: 'text?', // the identity provider that vouched for the user
   },
   password_links: {
     hash: 'text', // of the secret in the link
@@ -652,6 +659,22 @@ export const accountShapes = {
     user_id: 'integer',
     way: 'text', // how it began
     created_at: 'time',
+    expires_at: 'time',
+    provider: 'text?', // as of a session
+  },
+  /** Which user an identity provider means by a subject. */
+  identities: {
+    id: 'text',
+    user_id: 'integer',
+    provider: 'text', // `google-oauth2`, or `oidc` or `saml` and the id of a domain
+    issuer: 'text',
+    subject: 'text',
+    created_at: 'time',
+    last_used_at: 'time',
+  },
+  /** Assertions of SAML that have signed somebody in, as long as they could be used again. */
+  used_assertions: {
+    hash: 'text',
     expires_at: 'time',
   },
   idempotent_answers: {
@@ -741,6 +764,7 @@ export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
 export type EmailLink = RowOf<Shapes['email_links']>
 export type PasswordLink = RowOf<Shapes['password_links']>
+export type Identity = RowOf<Shapes['identities']>
 export type SecondFactor = RowOf<Shapes['second_factors']>
 export type Passkey = RowOf<Shapes['passkeys']>
 export type QueryRun = RowOf<Shapes['query_runs']>

@@ -6,7 +6,7 @@ import type { Outbound, OutboundRequest, OutboundResponse, Reachable } from './p
 
 // Requests of plugins. Each redirect is a request of its own: its address is checked like the first.
 
-const mostRedirects = 5
+const usualRedirects = 5
 const redirects = new Set([301, 302, 303, 307, 308])
 /** Headers about the connection, which this server makes. */
 const ownHeaders = new Set([
@@ -26,13 +26,18 @@ const secretHeaders = new Set(['authorization', 'cookie', 'proxy-authorization']
 export interface OutboundLimits {
   readonly response: number
   readonly request: number
+  /** How many redirects are followed. Default: 5. */
+  readonly redirects?: number
 }
 const defaultLimits: OutboundLimits = { response: 4 * 1024 * 1024, request: 4 * 1024 * 1024 }
 
 const without = (headers: Readonly<Record<string, string>>, names: ReadonlySet<string>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !names.has(name.toLowerCase())))
 
-export function createOutbound(reachable: Reachable, { response: mostBytes, request: mostSent } = defaultLimits): Outbound {
+export function createOutbound(
+  reachable: Reachable,
+  { response: mostBytes, request: mostSent, redirects: mostRedirects = usualRedirects } = defaultLimits,
+): Outbound {
   const once = (url: URL, { method, headers, body }: OutboundRequest, signal: AbortSignal) =>
     new Promise<IncomingMessage>((resolve, reject) => {
       const options = {

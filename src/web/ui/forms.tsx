@@ -1,11 +1,14 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { PrecheckAnswer } from '../../doors/answers/login.ts'
 import { ApiError, needsCode, post } from '../lib/api.ts'
 import { FieldError } from '../lib/error-fields.ts'
 import { instantOf, typedText } from '../lib/moments.ts'
 import { refusalInWords } from '../lib/refusal-words.ts'
 import { useProject, useUser } from '../lib/session.ts'
 import { markChanged, markSaved } from '../lib/unsaved.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
+import { ProviderLinks } from '../pages/sign-in.tsx'
 import { At, FieldErrors, useFieldError, useMarked } from './field-errors.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { Dialog, ErrorBox, Field, type Option } from './parts.tsx'
@@ -42,6 +45,17 @@ export function Refused({ error, onRenewed, retry }: { error: Error; onRenewed?:
   )
 }
 
+/** Who has no password here signs in again at the identity provider, and comes back to this page. */
+function RenewalByProvider({ email }: { email: string }) {
+  const { value: found } = useLoaded(() => post<PrecheckAnswer>('api/login/precheck/', { email }), [email])
+  return (
+    <div class="hint" role="alert">
+      <p>You signed in some time ago. Sign in again, then come back to this page.</p>
+      {found && <ProviderLinks ways={found.providers} more={{ email, next: location.hash.slice(1) }} />}
+    </div>
+  )
+}
+
 function Renewal({ onRenewed }: { onRenewed: (() => void) | undefined }) {
   const user = useUser()
   const [typed, setTyped] = useState('')
@@ -61,6 +75,7 @@ function Renewal({ onRenewed }: { onRenewed: (() => void) | undefined }) {
       },
     )
   if (isDone) return onRenewed ? null : <p role="status">Thank you. Now try again.</p>
+  if (!user.has_password || (error instanceof ApiError && error.code === 'sso_enforced')) return <RenewalByProvider email={user.email} />
   return (
     <div class="hint" role="alert">
       <p>

@@ -130,7 +130,11 @@ test.each<[command: string, code: 1 | 2, line: RegExp]>([
   ['users link --data DATA --email a@b.c --public-url example.com', 2, /--public-url must be a URL such as/],
   ['users create --data DATA --organization x', 2, /--email E is required\./],
   ['users create --data DATA --organization x --email me', 2, /--email must be an e-mail address, but got me\./],
-  ['users create --data DATA --organization x --email a@b.c --level king', 2, /--level must be viewer, member, admin or owner, but got king\./],
+  [
+    'users create --data DATA --organization x --email a@b.c --level king',
+    2,
+    /--level must be viewer, member, admin or owner, but got king\./,
+  ],
   ['users create --data DATA --organization x --email a@b.c', 1, /There is no organization x\./],
   ['keys create --data DATA --user no@one.test', 2, /--label L is required/],
   ['keys create --data DATA --user no@one.test --label x --scopes *', 1, /There is no user no@one\.test\./],

@@ -91,7 +91,7 @@ test('the operator proves a domain and sets what an organization may do with plu
     sso_enforcement: 'saml',
     jit_provisioning_enabled: true,
     pending: null,
-    not_enforced: ['jit_provisioning_enabled', 'sso_enforcement'],
+    not_enforced: [],
   })
   expect(await list('domains')).toMatchObject([{ is_verified: true, verified_at: expect.any(String) }])
   expect(await command('domains', 'verify', 'acme.example')).toMatchObject({

@@ -18,6 +18,9 @@ const changesNothing = new Set([
   'insights.viewed_many',
   'insights.cancel',
   'login.create',
+  'login.precheck',
+  'saml.acs',
+  'saml.finish', // its entries, and those of OpenID Connect: test/doors/http/saml.test.ts and oidc.test.ts
   'login.second_step', // its entries, and those of a second factor: test/doors/http/second-factor.test.ts
   'login.second_step_passkey', // the entries of passkeys: test/doors/http/passkeys.test.ts
   'login.begin_passkey',

@@ -68,7 +68,7 @@ test('without --hosted a domain is no more proven; what was sent with it waits',
     is_verified: true,
     ...pending,
     pending: null,
-    not_enforced: ['jit_provisioning_enabled', 'sso_enforcement'],
+    not_enforced: [],
   })
   expect(await call('POST', `${path}verify`, { as: admin })).toMatchObject(refused(400, 'already_verified'))
 })

@@ -29,6 +29,8 @@ test('an invitation is mailed, looked at, and accepted with a password', async (
   expect((await call('GET', page)).body).toEqual({
     id: made.body.id,
     target_email: 'N********n@example.com',
+    sso_enforcement: null,
+    providers: [],
     first_name: 'New',
     organization_name: 'Default',
   })

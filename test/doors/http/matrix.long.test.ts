@@ -101,6 +101,8 @@ test('names are unique, and every route of a project or an organization asks for
     '/api/login',
     '/api/login/passkey',
     '/api/login/passkey/begin',
+    '/api/login',
+    '/api/login/precheck',
     '/api/login/token',
     '/api/login/token',
     '/api/login/token/passkey',
@@ -114,6 +116,12 @@ test('names are unique, and every route of a project or an organization asks for
     '/api/signup/:secret',
     '/api/signup/:secret',
     '/embedded/:token',
+    '/oidc/:provider/callback',
+    '/oidc/:provider/login',
+    '/saml/:domain/acs',
+    '/saml/:domain/continue',
+    '/saml/:domain/login',
+    '/saml/:domain/metadata',
     '/shared/:token',
   ])
 })

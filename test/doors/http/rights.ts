@@ -333,7 +333,24 @@ export const openCallers = [
   'a key for everything',
 ] as const satisfies readonly CallerName[]
 export const openRights: Readonly<Record<string, readonly string[]>> = {
-  'ok ok ok ok ok ok': ['login.create', 'login.remove', 'session.retrieve', 'setup.retrieve', 'shared.page', 'shared.embedded'],
+  'ok ok ok ok ok ok': [
+    'login.create',
+    'login.ways',
+    'login.precheck',
+    'login.remove',
+    // They lead to a page that says what is wrong.
+    'oidc.begin',
+    'oidc.finish',
+    'saml.begin',
+    'saml.finish',
+    'session.retrieve',
+    'setup.retrieve',
+    'shared.page',
+    'shared.embedded',
+  ],
+  '302 302 302 302 302 302': ['saml.acs'],
+  // No such domain.
+  '404 404 404 404 404 404': ['saml.metadata'],
   '400 400 400 400 400 400': [
     'login.second_step',
     'login.second_step_ways',

@@ -372,7 +372,7 @@ describe('cookies', () => {
   test('no new route takes a request of another site', async () => {
     const names = /^(?:two_factor\.|passkeys\.|login\.|members\.reset_two_factor)/
     const routes = placedRows.filter(({ row }) => names.test(row.name) && row.method !== 'GET')
-    expect(routes.length).toBe(16)
+    expect(routes.length).toBe(17)
     const user = await someone()
     const { browser } = await place.enrol(user)
     for (const { path, row } of routes) {

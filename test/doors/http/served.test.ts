@@ -31,6 +31,7 @@ interface Reply {
 const call = async (method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply> => {
   const response = await fetch(served.url + path, {
     method,
+    redirect: 'manual',
     headers: {
       ...(headers ?? { authorization: `Bearer ${served.personalKey}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -44,11 +45,11 @@ const call = async (method: string, path: string, body?: unknown, headers?: Reco
   const row = rowOf(method, path)
   if (row) {
     const name = row.name.slice(0, row.name.indexOf('.'))
-    spoken.set(name, (spoken.get(name) ?? new Set()).add(response.ok ? 'answered' : 'refused'))
+    spoken.set(name, (spoken.get(name) ?? new Set()).add(response.status < 400 ? 'answered' : 'refused'))
     if (response.ok && isJson && row.answer) expect(row.answer.safeParse(reply.body).error, `${method} ${path}`).toBeUndefined()
     if (response.ok) expect(reply.status, `${method} ${path}`).toBe(row.status)
   }
-  if (!response.ok && path.startsWith('/api'))
+  if (response.status >= 400 && path.startsWith('/api'))
     expect(Object.keys(reply.body).filter((name) => name !== 'extra')).toEqual(['type', 'code', 'detail', 'attr'])
   return reply
 }
@@ -140,6 +141,30 @@ test('login, logout and the own account', async () => {
   )
 })
 
+test('single sign-on that nobody has set up', async () => {
+  expect((await call('GET', '/api/login/?packages=1', undefined, {})).body).toMatchObject({
+    is_waiting: true,
+    providers: [],
+    not_installed: [],
+  })
+  expect((await call('POST', '/api/login/precheck/', { email: 'guest@acme.test' }, {})).body).toEqual({
+    sso_enforcement: null,
+    saml_available: false,
+    providers: [],
+  })
+  for (const path of ['/oidc/github/login/', '/oidc/github/callback/?code=1&state=2', '/saml/acme.test/login/']) {
+    const { status, headers } = await call('GET', path, undefined, {})
+    expect([status, headers.get('location')], path).toEqual([
+      302,
+      expect.stringMatching(/\/#\/sign-in\?problem=(unknown_provider|other_browser)&/),
+    ])
+  }
+  expect(await call('GET', '/oidc/github/login/?to=elsewhere', undefined, {})).toMatchObject({ status: 400 })
+  const form = { SAMLResponse: 'PHg+' }
+  for (const step of ['acs', 'continue']) expect((await call('POST', `/saml/acme.test/${step}/`, form, {})).status).toBe(302)
+  expect((await call('GET', '/saml/acme.test/metadata/', undefined, {})).status).toBe(404)
+})
+
 test('a second factor', async () => {
   const factor = (what: string) => `/api/users/@me/two_factor_${what}/`
   expect((await asGuest('GET', factor('status'))).body).toMatchObject({ is_enabled: false, recovery_codes_left: 0 })
@@ -222,6 +247,11 @@ test('domains', async () => {
   expect((await call('POST', `${one}verify/`)).body).toMatchObject({ is_verified: true, verified_at: expect.stringMatching(/Z$/) })
   expect(await call('POST', `${one}verify/`)).toMatchObject(refused(400, 'already_verified'))
   expect((await call('PATCH', one, { sso_enforcement: 'saml' })).body.sso_enforcement).toBe('saml')
+  // The addresses of the domain do not come in without it, from now on and until nothing is required.
+  expect(await asGuest('GET', one)).toMatchObject(refused(401, 'not_authenticated'))
+  const login = { email: 'guest@acme.test', password: 'long enough for this' }
+  expect(await call('POST', '/api/login/', login, {})).toMatchObject(refused(400, 'sso_enforced'))
+  expect((await call('PATCH', one, { sso_enforcement: '' })).body.sso_enforcement).toBe('')
   expect((await asGuest('GET', one)).status).toBe(200)
   expect((await call('DELETE', one)).status).toBe(204)
   expect(await list(domains)).toEqual([])

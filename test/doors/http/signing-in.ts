@@ -17,6 +17,8 @@ export const codeAt = (secret: string, now: Date): string => generateSync({ secr
 interface Sent {
   readonly headers?: Record<string, string>
   readonly address?: string
+  /** A form as browsers send it, in place of a body. */
+  readonly form?: string
 }
 
 /** A browser: its cookies, with their paths. */
@@ -27,7 +29,7 @@ export class Browser {
     readonly address = '198.51.100.1',
   ) {}
 
-  async send(method: string, path: string, body?: unknown, { headers = {}, address = this.address }: Sent = {}): Promise<Answer> {
+  async send(method: string, path: string, body?: unknown, { headers = {}, address = this.address, form }: Sent = {}): Promise<Answer> {
     const sent = [...this.cookies].filter(([, one]) => path.startsWith(one.path)).map(([name, { value }]) => `${name}=${value}`)
     const response = await this.handler(
       new Request(`http://localhost${path}`, {
@@ -36,9 +38,11 @@ export class Browser {
           'user-agent': 'Browser of a test',
           ...(sent.length > 0 && { cookie: sent.join('; ') }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
           ...headers,
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(form !== undefined && { body: form }),
       }),
       address,
     )
@@ -49,7 +53,8 @@ export class Browser {
       expect(cookie).toContain('HttpOnly; SameSite=Lax')
     }
     const text = await response.text()
-    return { status: response.status, body: text === '' ? null : JSON.parse(text), headers: response.headers }
+    const isJson = response.headers.get('content-type')?.includes('json') === true
+    return { status: response.status, body: text === '' ? null : isJson ? JSON.parse(text) : text, headers: response.headers }
   }
   get = (path: string, sent?: Sent) => this.send('GET', path, undefined, sent)
   post = (path: string, body: unknown = {}, sent?: Sent) => this.send('POST', path, body, sent)

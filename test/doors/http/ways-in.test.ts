@@ -6,19 +6,31 @@ import type { Organization, User } from '../../../src/service/accounts/records.t
 import { waysIn } from '../../../src/service/accounts/users/signing-in.ts'
 import { Authenticator } from '../../harness/authenticator.ts'
 import { files } from '../../harness/imports.ts'
+import type { OpenIdProvider } from '../../harness/openid-provider.ts'
+import { hasXmlsec, SamlProvider } from '../../harness/saml-provider.ts'
 import { sessionOf } from '../../harness/session-of.ts'
+import { ownIssuer, provenDomain, signOn, startProvider } from './openid.ts'
+import { throughSaml } from './saml.ts'
 import { Browser, password, type SignInPlace, startSignIn } from './signing-in.ts'
 
-// Every way in, for every kind of user, with and without an organization that requires a second factor. A cell without an expectation fails.
+// Every way in, for every kind of user, with and without an organization that requires a second factor, and with and without a domain that requires an identity provider. A
+// cell without an expectation fails.
 
 let place: SignInPlace
+let provider: OpenIdProvider
+const samlProvider = hasXmlsec ? new SamlProvider() : null
 beforeAll(async () => {
+  provider = await startProvider()
   place = await startSignIn()
 })
-afterAll(() => place.waymark.close())
+afterAll(async () => {
+  await place.waymark.close()
+  await provider.close()
+  samlProvider?.close()
+})
 
-/** `in`: everything is open. `code, in`: after a code. `setup`: signed in, and only setting up a second factor is open. `refused`: with the code of the API. */
-type Outcome = 'in' | 'code, in' | 'setup' | 'refused 2fa' | 'no way' | 'captured'
+/** `in`: everything is open. `code, in`: after a code. `setup`: signed in, and only setting up a second factor is open. `refused`: with the code of the API. `own only`: the organization that owns the domain, not the other one. */
+type Outcome = 'in' | 'code, in' | 'setup' | 'own only' | 'refused 2fa' | 'refused sso' | 'no way' | 'captured'
 const kinds = ['without a factor', 'enrolled', 'with a recovery code', 'with a passkey', 'of the application'] as const
 type Kind = (typeof kinds)[number]
 
@@ -33,50 +45,37 @@ const ways = [
 ] as const
 type WayName = (typeof ways)[number]
 
-/** In the order of `kinds`: without enforcement, and with it. */
-const expected: Readonly<Record<WayName, readonly [readonly Outcome[], readonly Outcome[]]>> = {
-  password: [
-    ['in', 'code, in', 'code, in', 'code, in', 'no way'],
-    ['setup', 'code, in', 'code, in', 'code, in', 'no way'],
-  ],
+/** What the organization requires: of its members a second factor, and of addresses of its domain its identity provider. */
+const enforcements = ['nothing', '2fa', 'sso', '2fa and sso'] as const
+type Enforcement = (typeof enforcements)[number]
+
+const all = (outcome: Outcome) => [outcome, outcome, outcome, outcome, outcome] as const
+/** Of kinds with an account here. */
+const own = (outcome: Outcome) => [outcome, outcome, outcome, outcome, 'no way'] as const
+const onlyNew = (outcome: Outcome) => [outcome, 'no way', 'no way', 'no way', 'no way'] as const
+const onlyPasskey = (outcome: Outcome) => ['no way', 'no way', 'no way', outcome, 'no way'] as const
+const onlyApplication = (outcome: Outcome) => ['no way', 'no way', 'no way', 'no way', outcome] as const
+const byCode = (outcome: Outcome) => [outcome, 'code, in', 'code, in', 'code, in', 'no way'] as const
+const first = (outcome: Outcome) => [outcome, 'in', 'in', 'in', 'no way'] as const
+type Row = readonly [Outcome, Outcome, Outcome, Outcome, Outcome]
+/** In the order of `enforcements`, and of `kinds`. */
+const expected: Readonly<Record<WayName, readonly [Row, Row, Row, Row]>> = {
+  password: [byCode('in'), byCode('setup'), own('refused sso'), own('refused sso')],
   // It has verified the person: no code.
-  passkey: [
-    ['no way', 'no way', 'no way', 'in', 'no way'],
-    ['no way', 'no way', 'no way', 'in', 'no way'],
-  ],
-  'password link': [
-    ['in', 'code, in', 'code, in', 'code, in', 'no way'],
-    ['setup', 'code, in', 'code, in', 'code, in', 'no way'],
-  ],
+  passkey: [onlyPasskey('in'), onlyPasskey('in'), onlyPasskey('refused sso'), onlyPasskey('refused sso')],
+  'password link': [byCode('in'), byCode('setup'), own('refused sso'), own('refused sso')],
   // A new account has no factor yet.
-  invitation: [
-    ['in', 'no way', 'no way', 'no way', 'no way'],
-    ['setup', 'no way', 'no way', 'no way', 'no way'],
-  ],
-  'invitation, signed in': [
-    ['in', 'in', 'in', 'in', 'no way'],
-    ['setup', 'in', 'in', 'in', 'no way'],
-  ],
-  setup: [
-    ['in', 'no way', 'no way', 'no way', 'no way'],
-    ['setup', 'no way', 'no way', 'no way', 'no way'],
-  ],
-  'session from before': [
-    ['in', 'in', 'in', 'in', 'no way'],
-    ['setup', 'in', 'in', 'in', 'no way'],
-  ],
-  application: [
-    ['no way', 'no way', 'no way', 'no way', 'in'],
-    ['no way', 'no way', 'no way', 'no way', 'in'],
-  ],
-  'personal API key': [
-    ['in', 'in', 'in', 'in', 'in'],
-    ['refused 2fa', 'in', 'in', 'in', 'in'],
-  ],
-  'project API key': [
-    ['captured', 'captured', 'captured', 'captured', 'captured'],
-    ['captured', 'captured', 'captured', 'captured', 'captured'],
-  ],
+  invitation: [onlyNew('in'), onlyNew('setup'), onlyNew('refused sso'), onlyNew('refused sso')],
+  // Signed in by the provider, where it is required. It does not speak for the other organization.
+  'invitation, signed in': [own('in'), first('setup'), own('in'), first('own only')],
+  setup: [onlyNew('in'), onlyNew('setup'), onlyNew('refused sso'), onlyNew('refused sso')],
+  'session from before': [own('in'), first('setup'), own('no way'), own('no way')],
+  application: [onlyApplication('in'), onlyApplication('in'), onlyApplication('in'), onlyApplication('in')],
+  // The provider that is required asks for the factors that it wants. One that is only allowed does not.
+  oidc: [byCode('in'), byCode('setup'), own('in'), own('in')],
+  saml: [byCode('in'), byCode('setup'), own('in'), own('in')],
+  'personal API key': [all('in'), ['refused 2fa', 'in', 'in', 'in', 'in'], all('in'), all('in')],
+  'project API key': [all('captured'), all('captured'), all('captured'), all('captured')],
 }
 
 interface Cell {
@@ -85,19 +84,26 @@ interface Cell {
   readonly projectId: number
   readonly user: User
   readonly kind: Kind
+  readonly enforcement: Enforcement
+  /** The domain of the address. */
+  readonly domain: string
+  readonly proven: Awaited<ReturnType<typeof provenDomain>>
   readonly enrolled: { readonly secret: string; readonly recovery: string[] } | null
   readonly authenticator: Authenticator
 }
 
 let made = 0
-const cellFor = async (kind: Kind, isEnforced: boolean): Promise<Cell> => {
+const requiresSso = (enforcement: Enforcement) => enforcement === 'sso' || enforcement === '2fa and sso'
+const requiresFactor = (enforcement: Enforcement) => enforcement === '2fa' || enforcement === '2fa and sso'
+const cellFor = async (kind: Kind, enforcement: Enforcement): Promise<Cell> => {
   const { accounts } = place.waymark
   const organization = await accounts.createOrganization({ name: `Cell ${++made}` })
+  const domain = `cell${made}.test`
   const project = (await accounts.context.store.read.projects.first({ organization_id: organization.id }))!
   const user =
     kind === 'of the application'
       ? (await accounts.hostUsers.enter(hostUserIn(organization)))!.user
-      : await place.user(`user${made}@acme.test`, [[organization, 'member']])
+      : await place.user(`user@${domain}`, [[organization, 'member']])
   const isEnrolled = kind === 'enrolled' || kind === 'with a recovery code'
   const enrolled = isEnrolled ? await place.enrol(user) : null
   const authenticator = new Authenticator()
@@ -107,8 +113,10 @@ const cellFor = async (kind: Kind, isEnforced: boolean): Promise<Cell> => {
     const { body: options } = await browser.post('/api/users/@me/passkeys/begin/')
     expect((await browser.post('/api/users/@me/passkeys/', { name: 'x', passkey: authenticator.create(options) })).status).toBe(201)
   }
-  await place.enforce(organization, isEnforced)
-  return { organization, token: project.api_token, projectId: project.id, user, kind, enrolled, authenticator }
+  await place.enforce(organization, requiresFactor(enforcement))
+  const settings = { ...ownIssuer(provider), ...(requiresSso(enforcement) && { sso_enforcement: 'oidc' }) }
+  const proven = await provenDomain(place, settings, domain, organization)
+  return { organization, token: project.api_token, projectId: project.id, user, kind, enforcement, domain, proven, enrolled, authenticator }
 }
 const hostUserIn = ({ id }: Organization): HostUser => ({
   issuer: 'app',
@@ -152,8 +160,19 @@ const outcomeOf = async (browser: Browser, { organization, projectId }: Cell): P
 /** Enters a code if one is asked for. */
 const finished = async (browser: Browser, answer: Awaited<ReturnType<Browser['login']>>, cell: Cell): Promise<Outcome> => {
   if (answer.status === 200 || answer.status === 201) return outcomeOf(browser, cell)
+  if (answer.body.code === 'sso_enforced') {
+    expect(answer.status).toBe(400)
+    expect(
+      [...browser.cookies.keys()].filter((name) => name !== 'waymark_passkey'),
+      'no rights',
+    ).toEqual([])
+    return 'refused sso'
+  }
   if (answer.body.code !== '2fa_required') return 'no way'
   expect(answer.status).toBe(401)
+  return withCode(browser, cell)
+}
+const withCode = async (browser: Browser, cell: Cell): Promise<Outcome> => {
   expect(browser.cookies.has('waymark_session'), 'no rights before the code').toBe(false)
   expect((await browser.get('/api/session/')).body.user).toBe(null)
   if (cell.kind === 'with a passkey') {
@@ -168,11 +187,11 @@ const finished = async (browser: Browser, answer: Awaited<ReturnType<Browser['lo
   return `code, ${await outcomeOf(browser, cell)}` as Outcome
 }
 
-const invited = async ({ user }: Cell, to: Organization, isMember: boolean) => {
+const invited = async ({ user, domain }: Cell, to: Organization, isMember: boolean) => {
   const { accounts } = place.waymark
   const host = await place.user(`host${++made}@acme.test`, [[to, 'admin']])
   const by = { user: host, membership: (await accounts.organizations.membership(to.id, host))!, hidesSecrets: false }
-  return accounts.invites.create(by, to, { target_email: isMember ? user.email : `new${made}@acme.test` })
+  return accounts.invites.create(by, to, { target_email: isMember ? user.email : `new${made}@${domain}` })
 }
 
 const enter: { readonly [W in WayName]: (cell: Cell) => Promise<Outcome> } = {
@@ -191,7 +210,8 @@ const enter: { readonly [W in WayName]: (cell: Cell) => Promise<Outcome> } = {
     const link = await place.waymark.accounts.passwordLinks.create(cell.user.email, undefined, true).catch(() => null)
     if (link === null) return 'no way'
     const [, uuid, token] = /#\/reset\/([^/]+)\/(.+)$/.exec(link.url)!
-    expect((await browser.post(`/api/reset/${uuid}/`, { token, password: 'another password' })).status).toBe(200)
+    const set = await browser.post(`/api/reset/${uuid}/`, { token, password: 'another password' })
+    if (set.status !== 200) return finished(browser, set, cell)
     expect(browser.cookies.size, 'the link itself makes no session').toBe(0)
     return finished(browser, await browser.login(cell.user.email, {}, 'another password'), cell)
   },
@@ -212,8 +232,12 @@ const enter: { readonly [W in WayName]: (cell: Cell) => Promise<Outcome> } = {
     expect((await browser.post(`/api/signup/${secret}/`)).status).toBe(201)
     expect(browser.cookies.get('waymark_session')?.value, 'no other session').toBe(before)
     const { body } = await browser.get('/api/session/')
-    if (!body.must_set_up_2fa) expect((await browser.get(`/api/organizations/${other.id}/members/`)).status).toBe(200)
-    return body.must_set_up_2fa ? 'setup' : 'in'
+    if (body.must_set_up_2fa) return 'setup'
+    expect((await browser.get(`/api/organizations/${cell.organization.id}/members/`)).status).toBe(200)
+    const there = await browser.get(`/api/organizations/${other.id}/members/`)
+    if (there.body.code === 'two_factor_setup_required') return 'own only'
+    expect(there.status).toBe(200)
+    return 'in'
   },
   setup: async (cell) => {
     if (cell.kind !== 'without a factor') return 'no way'
@@ -221,6 +245,8 @@ const enter: { readonly [W in WayName]: (cell: Cell) => Promise<Outcome> } = {
     const { organization, project } = await fresh.waymark.accounts.firstStart({})
     await fresh.enforce(organization, (await place.waymark.accounts.organizations.byId(cell.organization.id))!.enforce_2fa === true)
     await fresh.waymark.accounts.firstOwner.allow('the secret')
+    const settings = requiresSso(cell.enforcement) ? { ...ownIssuer(provider), sso_enforcement: 'oidc' } : {}
+    await provenDomain(fresh, settings, 'acme.test', organization)
     const browser = fresh.browser()
     const body = { secret: 'the secret', email: 'owner@acme.test', first_name: 'Owner', password }
     const outcome = await finished(browser, await browser.post('/api/setup/', body), { ...cell, organization, projectId: project.id })
@@ -229,7 +255,24 @@ const enter: { readonly [W in WayName]: (cell: Cell) => Promise<Outcome> } = {
   },
   'session from before': async (cell) => {
     if (cell.kind === 'of the application') return 'no way'
-    return outcomeOf(await signedIn(cell), cell)
+    return outcomeOf(await signedBefore(cell), cell)
+  },
+  oidc: async (cell) => {
+    if (cell.kind === 'of the application') return 'no way'
+    const browser = place.browser()
+    const { page } = await throughProvider(browser, cell)
+    return page === '/second-factor' ? withCode(browser, cell) : outcomeOf(browser, cell)
+  },
+  saml: async (cell) => {
+    if (cell.kind === 'of the application') return 'no way'
+    const { admin, domain } = cell.proven
+    await place.waymark.accounts.domains.update(admin, domain, {
+      ...samlProvider!.settings,
+      ...(requiresSso(cell.enforcement) && { sso_enforcement: 'saml' }),
+    })
+    const browser = place.browser()
+    const { page } = await throughSaml(browser, samlProvider!, cell.domain, place.now, cell.user.email)
+    return page === '/second-factor' ? withCode(browser, cell) : outcomeOf(browser, cell)
   },
   application: async (cell) => {
     const authenticate = async () => (cell.kind === 'of the application' ? hostUserIn(cell.organization) : null)
@@ -253,19 +296,29 @@ const enter: { readonly [W in WayName]: (cell: Cell) => Promise<Outcome> } = {
     return 'captured'
   },
 }
+const throughProvider = (browser: Browser, { user, domain }: Cell) => {
+  provider.person = { sub: user.uuid, email: user.email }
+  return signOn(browser, `/oidc/${domain}/login`)
+}
+const signedIn = async (cell: Cell): Promise<Browser> => {
+  if (!requiresSso(cell.enforcement)) return signedBefore(cell)
+  const browser = place.browser()
+  await throughProvider(browser, cell)
+  return browser
+}
 /** A session that began before, past its way in. */
-const signedIn = async ({ user }: Cell): Promise<Browser> => {
+const signedBefore = async ({ user }: Cell): Promise<Browser> => {
   const browser = place.browser()
   browser.cookies.set('waymark_session', { value: await sessionOf(place.waymark.accounts, user), path: '/' })
   return browser
 }
 
-describe.each(ways)('%s', (way) => {
-  for (const [i, isEnforced] of [false, true].entries())
+describe.each(ways.filter((way) => way !== 'saml' || hasXmlsec))('%s', (way) => {
+  for (const [i, enforcement] of enforcements.entries())
     test.each(kinds.map((kind, at) => [kind, expected[way][i]![at]!] as const))(
-      `${isEnforced ? 'enforced' : 'not enforced'}, %s: %s`,
+      `${enforcement} required, %s: %s`,
       async (kind, outcome) => {
-        expect(await enter[way](await cellFor(kind, isEnforced))).toBe(outcome)
+        expect(await enter[way](await cellFor(kind, enforcement))).toBe(outcome)
       },
     )
 })

@@ -15,6 +15,7 @@ import { usualLimits } from '../../../src/service/plugins/delivery/open-deliveri
 import type { PluginRuntime } from '../../../src/service/plugins/runtime.ts'
 import { createPluginSchedule } from '../../../src/service/plugins/schedule.ts'
 import { createRefresher } from '../../../src/service/saved/refresher.ts'
+import { createDomainProofs } from '../../../src/service/single-sign-on/domain-proofs.ts'
 import { type SchedulerWorld, schedulerWorld } from '../exports/scheduler-world.ts'
 
 // Every kind of due work, with a process that is killed at every step of an attempt, and a second one on the same store. The second one leaves the work alone until
@@ -437,6 +438,29 @@ const rows: Readonly<Record<string, Row>> = {
         owner,
         isAlone: false,
       })
+    },
+  },
+  'domain proofs': {
+    guarantee: 'at least once',
+    hasEffect: true,
+    async make() {
+      await write((tables) => tables.domains.remove({}))
+      const domain = await world.waymark.accounts.domains.vouch('proven.test', world.project.organization_id)
+      const about = { proof: 'dns', proof_checked_at: new Date(world.now.getTime() - 2 * 86_400_000) }
+      await write((tables) => tables.domains.update({ id: domain.id }, about))
+      return async () => ((await table('domains').first({ id: domain.id }))?.proof_missing_since == null ? 0 : 1)
+    },
+    runner(process, owner) {
+      const context = {
+        ...world.waymark.accounts.context,
+        store: process.store,
+        async lookupTxt(name: string) {
+          outside.push(name)
+          await process.outside()
+          return []
+        },
+      }
+      return createDomainProofs({ context, random: () => 0.5, report, owner, isAlone: false })
     },
   },
 }

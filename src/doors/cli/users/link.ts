@@ -48,6 +48,13 @@ export const linkUser: Command = {
     out(`User             ${facts.email} (${facts.user_id})`)
     out(`Choose a password ${facts.url}`)
     if (facts.ends) out(endsText(facts.ends))
+    if (facts.sso_enforcement !== null) {
+      const domain = facts.email.slice(facts.email.lastIndexOf('@') + 1)
+      out(
+        `Required         ${facts.sso_enforcement}: addresses of ${domain} sign in through it only, and the link is refused as long as they do.`,
+      )
+      out(`                 To let them in with a password: waymark domains set ${domain} --sso-enforcement none`)
+    }
     out(`Valid until      ${facts.expires_at}, once. Send it to nobody else.`)
   },
 }

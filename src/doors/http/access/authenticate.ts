@@ -79,7 +79,7 @@ const mustComeFromHere = ({ request, site }: Arrival): void => {
 
 /** What the user sees, without what is held from somebody without a second factor. */
 const within = async ({ context }: Accounts, user: User, limits: Limits) => {
-  const held = await heldFrom(context.store.read, user)
+  const held = await heldFrom(context, user)
   if (held.organizations.length === 0) return { held, limits }
   const isOpen = (id: string) => !held.organizations.some((one) => one.id === id)
   const seen: Limits = {

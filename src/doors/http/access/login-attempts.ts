@@ -35,6 +35,12 @@ export const codeAllowances = {
   network: { failures: 100, seconds: 10 },
   everywhere: { failures: 50, seconds: 600 },
 } as const satisfies Allowances
+/** Logins through an identity provider, begun or not valid. All users of one provider count together, so only networks are distinguished. */
+export const signOnAllowances = {
+  account: { failures: 200, seconds: 2 },
+  address: { failures: 60, seconds: 5 },
+  network: { failures: 200, seconds: 2 },
+} as const satisfies Allowances
 /** Requests for a link by mail: every one counts. */
 export const mailedLinkAllowances = {
   account: { failures: 3, seconds: 600 },

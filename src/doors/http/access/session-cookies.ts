@@ -5,6 +5,7 @@ import type { User } from '../../../service/accounts/records.ts'
 import type { SignedChallenge } from '../../../service/accounts/users/passkeys.ts'
 import { longestUserAgent, sessionLifetime } from '../../../service/accounts/users/sessions.ts'
 import { type Entered, pendingLifetime, type SessionWay } from '../../../service/accounts/users/signing-in.ts'
+import { beginningLifetime } from '../../../service/single-sign-on/begun-logins.ts'
 import { failureBody, failureOf, failures } from '../errors.ts'
 import { Reply, type Visit } from '../resource.ts'
 import { cookieOf, sessionCookie } from './authenticate.ts'
@@ -57,12 +58,30 @@ export async function signedInBy(
   answer: { status: number; body: unknown },
   signed: SignedChallenge | null = null,
 ): Promise<Reply> {
-  const entered: Entered = await visit.app.accounts.signingIn.enter(way, user, fromOf(visit), signed)
+  const entered: Entered = await visit.app.accounts.signingIn.enter(way, user, fromOf(visit), { signed })
   if (!entered.isWaiting) return new Reply(answer.status, answer.body, await sessionHeaders(visit, user, entered.token))
   const failure = failureOf(failures.codeRequired())
   const waiting = cookie(visit, loginCookie, entered.token, pendingLifetime / 1000)
   return new Reply(failure.status, failureBody(failure), { ...failure.headers, 'set-cookie': waiting })
 }
+
+/** After an identity provider has vouched for a user: the browser, which is sent to a page. */
+export async function enteredBy(
+  visit: Visit,
+  way: SessionWay,
+  user: User,
+  provider: string,
+): Promise<{ readonly isWaiting: boolean; readonly cookies: readonly string[] }> {
+  const { isWaiting, token } = await visit.app.accounts.signingIn.enter(way, user, fromOf(visit), { provider })
+  if (isWaiting) return { isWaiting, cookies: [cookie(visit, loginCookie, token, pendingLifetime / 1000)] }
+  return { isWaiting, cookies: (await sessionHeaders(visit, user, token))['set-cookie'] }
+}
+
+/** What a login through an identity provider keeps in the browser until it comes back. */
+const signOnCookie = 'waymark_sso'
+export const signOnOf = ({ request }: Visit): string | undefined => cookieOf(request, signOnCookie)
+export const signOnBegun = (visit: Visit, sealed: string): string => cookie(visit, signOnCookie, sealed, beginningLifetime / 1000)
+export const noSignOn = (visit: Visit): string => cookie(visit, signOnCookie, '', 0)
 
 export const pendingLoginOf = ({ request }: Visit): string | undefined => cookieOf(request, loginCookie)
 

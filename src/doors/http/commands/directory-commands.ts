@@ -81,8 +81,9 @@ export const directoryCommands = {
   },
 
   'create-password-link': async ({ accounts }: Waymark, { email, public_url, keeps_access }: NewLink) => {
-    const { user, url, expires_at, ends } = await accounts.passwordLinks.create(email, public_url ?? undefined, keeps_access)
-    return { user_id: user.id, email: user.email, url, expires_at: expires_at.toISOString(), ends }
+    const made = await accounts.passwordLinks.create(email, public_url ?? undefined, keeps_access)
+    const { user, url, expires_at, ends, sso_enforcement } = made
+    return { user_id: user.id, email: user.email, url, expires_at: expires_at.toISOString(), ends, sso_enforcement }
   },
 
   'confirm-address': async ({ accounts }: Waymark, { email }: { readonly email: string }) => {
@@ -105,6 +106,12 @@ export const directoryCommands = {
   'activate-user': async ({ accounts }: Waymark, { email }: { readonly email: string }) => {
     const user = await accounts.activation.activate(email)
     return { user_id: user.id, email: user.email }
+  },
+
+  'unlink-identities': async ({ accounts }: Waymark, { email }: { readonly email: string }) => {
+    const user = await accounts.users.byEmail(email)
+    if (!user) throw new WaymarkError('no-record', { message: `There is no user ${email}. \`waymark users list\` shows them.` })
+    return { user_id: user.id, email: user.email, identities: await accounts.identities.unlink(user) }
   },
 
   'create-key': async ({ accounts }: Waymark, { user: email, label, scopes }: NewKey) => {
@@ -173,6 +180,7 @@ export const directoryCommands = {
         organization: names.get(one.organization_id) ?? null,
         is_verified: accounts.domains.isProven(one),
         verified_at: accounts.domains.isProven(one) ? (one.verified_at?.toISOString() ?? null) : null,
+        sso_enforcement: one.sso_enforcement,
         created_at: one.created_at.toISOString(),
       }))
   },
@@ -188,6 +196,11 @@ export const directoryCommands = {
       is_verified: true,
       verified_at: proven.verified_at?.toISOString() ?? null,
     }
+  },
+
+  'set-domain': async ({ accounts }: Waymark, input: { readonly domain: string; readonly sso_enforcement: string }) => {
+    const { domain, organization_id, sso_enforcement } = await accounts.domains.enforceByOperator(input.domain, input.sso_enforcement)
+    return { domain, organization_id, sso_enforcement }
   },
 
   'list-organizations': async ({ accounts }: Waymark, _: object) => {

@@ -115,7 +115,7 @@ export const differences: readonly Difference[] = [
     id: 'not-enforced',
     where: '`sso_enforcement`, `jit_provisioning_enabled`, SAML',
     asked: 'settings',
-    here: 'stored but not enforced yet: `not_enforced` of the record names those that are set',
+    here: 'in effect for a proven domain; of another one, `not_enforced` of the record names those that are set. `oidc` is one more way that a domain can require',
     reason: 'A stored setting must not pass for a protection',
   },
   {

@@ -1,16 +1,18 @@
 import { domainChange, domainInput } from '../../../service/accounts/organizations/domains.ts'
 import type { Domain } from '../../../service/accounts/records.ts'
+import { hasOidc, hasSaml } from '../../../service/single-sign-on/own-providers.ts'
 import { type DomainAnswer, domainSchema } from '../../answers/domains.ts'
+import { fromOf } from '../access/session-cookies.ts'
 import { failures } from '../errors.ts'
 import { maybeTime } from '../present.ts'
 import { defineRecords } from '../records.ts'
 import type { OrganizationVisit } from '../resource.ts'
 
-const present = ({ app }: Pick<OrganizationVisit, 'app'>, domain: Domain): DomainAnswer => ({
-  ...shown(domain),
-  is_verified: app.accounts.domains.isProven(domain),
-})
-const shown = (domain: Domain): Omit<DomainAnswer, 'is_verified'> => ({
+const present = ({ app }: Pick<OrganizationVisit, 'app'>, domain: Domain): DomainAnswer => {
+  const is_verified = app.accounts.domains.isProven(domain)
+  return { ...shown(domain), is_verified, not_enforced: is_verified ? [] : unused(domain) }
+}
+const shown = (domain: Domain): Omit<DomainAnswer, 'is_verified' | 'not_enforced'> => ({
   id: domain.id,
   domain: domain.domain,
   verified_at: maybeTime(domain.verified_at),
@@ -21,14 +23,21 @@ const shown = (domain: Domain): Omit<DomainAnswer, 'is_verified'> => ({
   saml_entity_id: domain.saml_entity_id,
   saml_acs_url: domain.saml_acs_url,
   saml_x509_cert: domain.saml_x509_cert,
+  has_oidc: hasOidc(domain),
+  oidc_issuer: domain.oidc_issuer,
+  oidc_client_id: domain.oidc_client_id,
+  has_oidc_client_secret: domain.oidc_client_secret !== null,
+  proof: domain.proof,
+  proof_missing_since: maybeTime(domain.proof_missing_since),
   pending: domain.pending as DomainAnswer['pending'],
-  not_enforced: [
-    ...(domain.jit_provisioning_enabled ? ['jit_provisioning_enabled'] : []),
-    ...(domain.sso_enforcement === '' ? [] : ['sso_enforcement']),
-    ...(hasSaml(domain) ? ['saml'] : []),
-  ],
 })
-const hasSaml = ({ saml_entity_id, saml_acs_url, saml_x509_cert }: Domain) => Boolean(saml_entity_id && saml_acs_url && saml_x509_cert)
+/** Without a proof nothing is enforced. */
+const unused = (domain: Domain): string[] => [
+  ...(domain.jit_provisioning_enabled ? ['jit_provisioning_enabled'] : []),
+  ...(domain.sso_enforcement === '' ? [] : ['sso_enforcement']),
+  ...(hasSaml(domain) ? ['saml'] : []),
+  ...(hasOidc(domain) ? ['oidc'] : []),
+]
 const find = async ({ app, organization, params }: OrganizationVisit): Promise<Domain> => {
   const domain = await app.accounts.domains.byId(organization.id, params.id!)
   if (!domain) throw failures.notFound()
@@ -54,7 +63,7 @@ export const domains = defineRecords({
       summary:
         'Adds a domain; its challenge is the text that the TXT record must hold. Provisioning and enforcement wait in `pending` until it is proven',
       body: domainInput,
-      handle: async ({ app, by, body }) => app.accounts.domains.create(by, body),
+      handle: async (visit) => visit.app.accounts.domains.create(visit.by, visit.body, fromOf(visit)),
     }),
     retrieve({
       summary: 'One domain',
@@ -63,11 +72,14 @@ export const domains = defineRecords({
     update({
       summary: 'Changes a domain; enforcement and provisioning only once it is verified',
       body: domainChange,
-      handle: async (visit) => visit.app.accounts.domains.update(visit.by, await find(visit), visit.body),
+      handle: async (visit) => {
+        const provider = visit.caller.via === 'session' ? visit.caller.session.provider : undefined
+        return visit.app.accounts.domains.update(visit.by, await find(visit), visit.body, { from: fromOf(visit), provider })
+      },
     }),
     remove({
       summary: 'Removes a domain',
-      handle: async (visit) => visit.app.accounts.domains.remove(visit.by, await find(visit)),
+      handle: async (visit) => visit.app.accounts.domains.remove(visit.by, await find(visit), fromOf(visit)),
     }),
     one({
       method: 'POST',
@@ -75,7 +87,7 @@ export const domains = defineRecords({
       name: 'verify',
       summary: 'Looks for the challenge in the TXT record `_waymark-challenge.<domain>`; if it is not found, the domain stays unverified',
       body: domainChange,
-      handle: async (visit) => visit.app.accounts.domains.verify(visit.by, await find(visit)),
+      handle: async (visit) => visit.app.accounts.domains.verify(visit.by, await find(visit), fromOf(visit)),
     }),
   ],
 })

@@ -6,7 +6,7 @@ import type { User } from '../../../service/accounts/records.ts'
 import { hashKey } from '../../../service/accounts/secrets/secrets.ts'
 import { assertionInput, wrongPasskey } from '../../../service/accounts/users/passkeys.ts'
 import { factorInput } from '../../../service/accounts/users/second-factor.ts'
-import { lookSchema, setupSchema, signedInSchema } from '../../answers/login.ts'
+import { lookSchema, precheckSchema, setupSchema, signedInSchema, waysSchema } from '../../answers/login.ts'
 import { passkeyOptionsSchema, secondStepSchema } from '../../answers/two-factor.ts'
 import { userSchema } from '../../answers/users.ts'
 import { countedCode } from '../access/code-attempts.ts'
@@ -17,6 +17,7 @@ import { presentUser } from '../present.ts'
 import { networkOf } from '../requests/client-address.ts'
 import { defineResource, Reply, type Visit } from '../resource.ts'
 
+const precheckInput = z.object({ email: text({ max: 254 }) })
 const loginInput = z.object({ email: text({ max: 254 }), password: givenPassword() })
 
 /** Callers of one network share a queue for passwords. */
@@ -24,6 +25,7 @@ export const networkFrom = ({ site }: Visit): string => (site.client === null ? 
 
 const tried = async (visit: Visit, email: string, password: string): Promise<User> => {
   const { attempts, accounts } = visit.app
+  await accounts.signingIn.mustAllowPassword(email) // before the password costs anything, and for unknown addresses too
   const device = await deviceOf(visit, email)
   const takeBack = attempts.begin({ email, address: visit.site.client, device })
   const from = device !== null ? `device ${device}` : networkFrom(visit)
@@ -79,6 +81,33 @@ export const login = defineResource({
         const { email, password } = check(loginInput, visit.body)
         const user = await tried(visit, email, password)
         return signedInBy(visit, 'password', user, { status: 200, body: { success: true } })
+      },
+    }),
+    row({
+      method: 'GET',
+      path: 'login',
+      name: 'ways',
+      summary: 'The identity providers that the operator has set up, for the sign-in page',
+      answer: waysSchema,
+      queryParameters: { packages: '1: says also which optional packages are not installed' },
+      handle: async ({ app, query }) => ({
+        is_waiting: await app.accounts.firstOwner.isWaiting(),
+        providers: app.singleSignOn.providers,
+        not_installed: query.get('packages') === '1' ? await app.singleSignOn.notInstalled() : [],
+      }),
+    }),
+    row({
+      method: 'POST',
+      path: 'login/precheck',
+      name: 'precheck',
+      summary:
+        'How users with this address sign in: what its domain requires, and where that begins. It depends on the domain only, and does not tell whether there is an account',
+      body: precheckInput,
+      answer: precheckSchema,
+      handle: async ({ app, body }) => {
+        const { email } = check(precheckInput, body)
+        const { enforcement, hasSaml, ways } = await app.singleSignOn.waysOf(email)
+        return { sso_enforcement: enforcement, saml_available: hasSaml, providers: ways }
       },
     }),
     row({
@@ -173,6 +202,8 @@ export const setup = defineResource({
       status: 201,
       answer: userSchema,
       handle: async (visit) => {
+        const { email } = check(firstOwnerInput, visit.body)
+        await visit.app.accounts.signingIn.mustAllowPassword(email)
         const user = await visit.app.accounts.firstOwner.become(visit.body)
         return signedInBy(visit, 'setup', user, { status: 201, body: presentUser(user) })
       },
@@ -200,11 +231,14 @@ export const signup = defineResource({
       answer: lookSchema,
       handle: async ({ app, caller, params }) => {
         const { invite, organization } = await app.accounts.joining.look(params.secret!, caller?.user ?? null)
+        const { enforcement, ways } = await app.singleSignOn.waysOf(invite.target_email)
         return {
           id: invite.id,
           target_email: masked(invite.target_email),
           first_name: invite.first_name,
           organization_name: organization.name,
+          sso_enforcement: enforcement,
+          providers: ways,
         }
       },
     }),

@@ -34,7 +34,7 @@ export const passwordLinks = defineResource({
       status: 204,
       handle: async ({ app, site, body }) => {
         const { email } = check(mailedLinkInput, body)
-        app.accounts.passwordLinks.mail(email, () => app.mailedLinks.begin({ email, address: site.client, device: null }))
+        await app.accounts.passwordLinks.mail(email, () => app.mailedLinks.begin({ email, address: site.client, device: null }))
       },
     }),
     row({

@@ -1,6 +1,6 @@
 import type { Condition, Waymark } from '../../../engine.ts'
 import { WaymarkError } from '../../../errors/errors.ts'
-import { codeAllowances, createLoginAttempts, mailedLinkAllowances } from '../access/login-attempts.ts'
+import { codeAllowances, createLoginAttempts, mailedLinkAllowances, signOnAllowances } from '../access/login-attempts.ts'
 import type { App, Readiness } from '../app.ts'
 import { fillDemo } from '../commands/demo-project.ts'
 import { type ConcurrencyLimits, createConcurrency } from '../queries/concurrency.ts'
@@ -59,6 +59,8 @@ export function appOf(waymark: Waymark, { limits, rows, allowsDownloads, concurr
     requestBodies: new RequestBodies(intake),
     attempts: createLoginAttempts(waymark.clock),
     codeAttempts: createLoginAttempts(waymark.clock, codeAllowances),
+    signOnAttempts: createLoginAttempts(waymark.clock, signOnAllowances),
+    singleSignOn: waymark.singleSignOn,
     mailedLinks: createLoginAttempts(waymark.clock, mailedLinkAllowances),
     project: (id) => waymark.project(id),
     fillWithDemo: (record, by) => fillDemo(waymark, record, by),

@@ -4,6 +4,7 @@ import { check, newPassword, text } from '../fields.ts'
 import { type AccountTables, type Invite, level, type Organization, type User } from '../records.ts'
 import { invalid } from '../refusals.ts'
 import { hashKey, longestSecret } from '../secrets/secrets.ts'
+import { mustSatisfyDomain } from '../single-sign-on/enforcing-domain.ts'
 import { provenAddress } from '../users/proof.ts'
 import { findUserByEmail, insertUser, mustBeOwnAccount, sameEmail } from '../users/users.ts'
 import { grantsOf, isExpired, mustBeAbleToInvite, projectLevels } from './invites.ts'
@@ -86,7 +87,7 @@ const join = async (context: AccountContext, tables: AccountTables, user: User, 
   })
 }
 
-const tellOthers = async (context: AccountContext, organization: Organization, joined: User) => {
+export const tellOthers = async (context: AccountContext, organization: Organization, joined: User) => {
   if (!organization.is_member_join_email_enabled) return
   const others = (await context.store.read.memberships.find({ organization_id: organization.id })).filter(
     (one) => one.user_id !== joined.id,
@@ -105,6 +106,21 @@ const tellOthers = async (context: AccountContext, organization: Organization, j
   )
 }
 
+/** A new user whom an identity provider has shown: the address is the invited one. */
+export async function joinAsNew(
+  context: AccountContext,
+  tables: AccountTables,
+  secret: string,
+  about: { readonly email: string; readonly first_name: string; readonly last_name: string },
+): Promise<Usable & { readonly user: User }> {
+  const found = await usable(context, tables, secret, null)
+  if (!sameEmail(found.invite.target_email, about.email))
+    throw invalid('This invite is intended for another email address.', null, 'invalid_recipient')
+  const user = await insertUser(context, tables, { ...about, isProven: true })
+  await join(context, tables, user, found.invite)
+  return { ...found, user: (await tables.users.first({ id: user.id }))! }
+}
+
 export const createJoining = (context: AccountContext) => {
   const { store } = context
 
@@ -114,10 +130,12 @@ export const createJoining = (context: AccountContext) => {
 
     async accept(secret: string, user: User | null, body: unknown): Promise<{ user: User; organization: Organization }> {
       const { invite } = await usable(context, store.read, secret, user)
+      if (user === null) await mustSatisfyDomain(context, store.read, invite.target_email, null)
       const { password, ...input } = user ? { password: null } : check(signupInput, body)
       const password_hash = password === null ? null : await context.passwords.hash(password, invite.target_email, `invite ${invite.id}`)
       const { joined, organization } = await store.write(async (tables) => {
         const found = await usable(context, tables, secret, user)
+        if (user === null) await mustSatisfyDomain(context, tables, found.invite.target_email, null)
         const member =
           user ??
           (await insertUser(context, tables, {

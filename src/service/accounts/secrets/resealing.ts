@@ -13,6 +13,7 @@ export const sealedFor = {
   alertWebhook: (id: string) => `alert ${id} webhook`,
   subscriptionWebhook: (id: number) => `subscription ${id} webhook`,
   secondFactor: (id: string) => `second factor ${id}`,
+  oidcClient: (domainId: string) => `domain ${domainId} oidc_client_secret`,
 }
 
 export interface ResealingParts {
@@ -84,6 +85,13 @@ export async function resealSecrets({ context: { store }, box, report }: Reseali
     if (!box.isCurrent(secret))
       await guarded(() =>
         store.write((tables) => tables.second_factors.update({ id, secret }, { secret: again(secret, sealedFor.secondFactor(id)) })),
+      )
+  for (const { id, oidc_client_secret: secret } of await read.domains.find({}))
+    if (secret !== null && !box.isCurrent(secret))
+      await guarded(() =>
+        store.write((tables) =>
+          tables.domains.update({ id, oidc_client_secret: secret }, { oidc_client_secret: again(secret, sealedFor.oidcClient(id)) }),
+        ),
       )
   return count
 }

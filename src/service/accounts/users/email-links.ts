@@ -6,6 +6,7 @@ import { check } from '../fields.ts'
 import type { AccountTables, EmailLink, User } from '../records.ts'
 import { invalid, notFound } from '../refusals.ts'
 import { hashKey, longestSecret, randomToken } from '../secrets/secrets.ts'
+import { enforcingDomain } from '../single-sign-on/enforcing-domain.ts'
 import { isProven, provenAddress } from './proof.ts'
 import { changesOfUser, logOwnChanges } from './user-log.ts'
 import { findUserByEmail, mustBeOwnAccount, normalEmail, sameEmail } from './users.ts'
@@ -98,6 +99,17 @@ const move = async (context: AccountContext, tables: AccountTables, user: User, 
   await logOwnChanges(context, tables, user, changesOfUser(user, shown))
   return { ...user, ...change }
 }
+/** Who signs in through a provider is found by the address, and cannot leave its rules by another one. */
+const mayChange = async (context: AccountContext, user: User, address: string): Promise<void> => {
+  if (sameEmail(address, user.email)) return
+  const domain = await enforcingDomain(context, context.store.read, user.email)
+  if (domain)
+    throw invalid(
+      `Addresses of ${domain.domain} sign in through an identity provider, so this one cannot be changed here. An administrator of the domain can.`,
+      'email',
+      'sso_enforced',
+    )
+}
 const tellOld = (context: AccountContext, before: User, after: User) => {
   if (before.email !== after.email) void post(context, before.current_organization_id ?? '', [doneNotice(context, before, after.email)])
 }
@@ -113,6 +125,7 @@ export const createEmailLinks = (context: AccountContext) => {
     async ask(user: User, given: string): Promise<void> {
       mustBeOwnAccount(user)
       const address = normalEmail(given)
+      await mayChange(context, user, address)
       const hasMail = context.mailer() !== null
       const secret = randomToken()
       // Without a mail server the operator confirms, who knows both.
@@ -149,6 +162,7 @@ export const createEmailLinks = (context: AccountContext) => {
         const link = await tables.email_links.first(isNew ? { hash } : { present_hash: hash })
         const found = await tables.users.first({ id: user.id })
         if (!found || link?.user_id !== user.id || link.expires_at <= now) throw notUsable()
+        await mayChange(context, found, link.email)
         const after = { ...link, ...(isNew ? { confirmed_at: now } : { present_confirmed_at: now }) }
         if (after.confirmed_at !== null && (after.present_hash === null || after.present_confirmed_at !== null))
           return [found, await move(context, tables, found, link.email)]

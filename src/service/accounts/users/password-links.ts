@@ -7,6 +7,7 @@ import { check, newPassword, text } from '../fields.ts'
 import type { AccountTables, PasswordLink, User } from '../records.ts'
 import { invalid, notFound } from '../refusals.ts'
 import { hashKey, longestSecret, randomToken } from '../secrets/secrets.ts'
+import { enforcingDomain, mustSatisfyDomain } from '../single-sign-on/enforcing-domain.ts'
 import { isProven, proveAddress, type Unproven, unprovenOf } from './proof.ts'
 import { mailPasswordChange, setPassword } from './set-password.ts'
 import { findUserByEmail } from './users.ts'
@@ -30,6 +31,8 @@ export interface MadePasswordLink {
   readonly expires_at: Date
   /** What ends when the link is used, because nobody has proven the address so far. */
   readonly ends: Unproven | null
+  /** What the domain of the address requires: the password does not sign in as long as it does. Null: nothing. */
+  readonly sso_enforcement: string | null
 }
 
 const notUsable = () =>
@@ -125,16 +128,19 @@ export const createPasswordLinks = (context: AccountContext) => {
         if (!user.is_active) throw notFound(`The user ${email} is deactivated.`)
         const { secret, link } = (await insert(context, tables, user, 'operator', keeps))!
         const ends = keeps || isProven(user) ? null : await unprovenOf(tables, user)
-        return { user, url: urlOf(context, user, secret, base), expires_at: link.expires_at, ends }
+        const domain = await enforcingDomain(context, tables, user.email)
+        const url = urlOf(context, user, secret, base)
+        return { user, url, expires_at: link.expires_at, ends, sso_enforcement: domain?.sso_enforcement ?? null }
       }),
 
     /**
      * Mails a link after the answer was sent: neither the answer nor its time tells whether the address has an account.
      * `mayAsk` throws if the caller asks too often.
      */
-    mail(email: string, mayAsk: () => void = () => {}): void {
+    async mail(email: string, mayAsk: () => void = () => {}): Promise<void> {
       if (context.mailer() === null) throw noMailServer()
       mayAsk()
+      await mustSatisfyDomain(context, store.read, email, null)
       void mail(context, email).catch((error: unknown) => context.report('failed to mail a link for a new password', error))
     },
 
@@ -144,10 +150,12 @@ export const createPasswordLinks = (context: AccountContext) => {
     async use(uuid: string, body: unknown): Promise<User> {
       const { token, password } = check(passwordLinkInput, body)
       const { id, email } = await usable(context, store.read, uuid, token)
+      await mustSatisfyDomain(context, store.read, email, null)
       const password_hash = await context.passwords.hash(password, email, `password link ${id}`)
       const user = await store.write(async (tables) => {
         const link = await tables.password_links.first({ hash: hashKey(token) })
         const found = await usable(context, tables, uuid, token)
+        await mustSatisfyDomain(context, tables, found.email, null)
         await proveAddress(context, tables, found, link!.keeps_access === true)
         await setPassword(context, tables, found, password_hash)
         return found

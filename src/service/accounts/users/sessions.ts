@@ -2,6 +2,7 @@ import { storableText } from '../../../lib/text/storable-text.ts'
 import type { AccountContext, From } from '../context.ts'
 import type { AccountTables, Session, User } from '../records.ts'
 import { hashKey, longestSecret, randomToken } from '../secrets/secrets.ts'
+import { enforcingDomain, requiredProvider } from '../single-sign-on/enforcing-domain.ts'
 
 export const longestUserAgent = 300
 const day = 86_400_000
@@ -20,7 +21,13 @@ export const endSessions = async (tables: AccountTables, { id }: User, kept: str
 }
 
 /** For `signing-in.ts` only: a session is all that a request needs. Returns the token for the cookie; only its hash is stored. */
-export async function startSession(context: AccountContext, tables: AccountTables, user: User, from: From): Promise<string> {
+export async function startSession(
+  context: AccountContext,
+  tables: AccountTables,
+  user: User,
+  from: From,
+  provider: string | null = null,
+): Promise<string> {
   const now = context.clock()
   for (const old of await tables.sessions.find({ user_id: user.id }))
     if (old.expires_at <= now) await tables.sessions.remove({ hash: old.hash })
@@ -32,6 +39,7 @@ export async function startSession(context: AccountContext, tables: AccountTable
     expires_at: new Date(now.getTime() + sessionLifetime),
     user_agent: from.user_agent === null ? null : storableText(from.user_agent.slice(0, longestUserAgent)),
     address: from.address,
+    provider,
   })
   return token
 }
@@ -42,7 +50,10 @@ export const createSessions = (context: AccountContext) => ({
     const session = await context.store.read.sessions.first({ hash: hashKey(token) })
     if (!session || session.expires_at <= context.clock()) return undefined
     const user = await context.store.read.users.first({ id: session.user_id })
-    return user?.is_active ? { user, session } : undefined
+    if (!user?.is_active) return undefined
+    const domain = await enforcingDomain(context, context.store.read, user.email)
+    // It waits: if the domain requires nothing any more, it goes on.
+    return domain && requiredProvider(domain) !== session.provider ? undefined : { user, session }
   },
 
   /** The valid sessions of a user, the newest first. */

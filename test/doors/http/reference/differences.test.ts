@@ -105,9 +105,10 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
   },
   'not-enforced': async () => {
     const made = (await send('POST', organization('domains/'), { domain: 'stored.example.com' })).body
-    await held.home.world.accounts.domains.vouch('stored.example.com', null)
     const patch = (body: object) => send('PATCH', organization(`domains/${made.id}/`), body)
     expect((await patch({ sso_enforcement: 'saml' })).body.not_enforced).toEqual(['sso_enforcement'])
+    await held.home.world.accounts.domains.vouch('stored.example.com', null)
+    expect((await patch({ sso_enforcement: 'oidc' })).body.not_enforced).toEqual([])
     expect((await patch({ sso_enforcement: '' })).body.not_enforced).toEqual([])
   },
   'rate-limit': async () => {

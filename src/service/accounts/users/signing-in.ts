@@ -36,12 +36,6 @@ export type VisitWay = Exclude<Way, SessionWay>
 /** What somebody has after a step: a session, or a login that waits for a code. `token`: for its cookie. */
 export type Entered = { readonly isWaiting: boolean; readonly token: string }
 
-/** What somebody has shown besides who it is. */
-interface Shown {
-  readonly provider?: string | null
-  readonly signed?: SignedChallenge | null
-}
-
 /** How long a login waits for a code. */
 export const pendingLifetime = 600_000
 
@@ -89,7 +83,12 @@ export const createSigningIn = (context: AccountContext) => {
 
   return {
     /** The first step, after a way in has shown who it is. `provider`: the identity provider that vouches for the user. `signed`: by a passkey, whose challenge is used up with this. */
-    enter: (way: SessionWay, { id }: User, from: From, { provider = null, signed = null }: Shown = {}): Promise<Entered> =>
+    enter: (
+      way: SessionWay,
+      { id }: User,
+      from: From,
+      { provider = null, signed = null }: { readonly provider?: string | null; readonly signed?: SignedChallenge | null } = {},
+    ): Promise<Entered> =>
       store.write(async (tables) => {
         const user = (await tables.users.first({ id }))! // with the factor that was set up meanwhile
         await mustSatisfyDomain(context, tables, user.email, provider)

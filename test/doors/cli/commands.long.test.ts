@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
 test.each([
-  ['users', ['users list', 'users create', 'users link', 'users confirm', 'users deactivate', 'users activate']],
+  ['users', ['users list', 'users create', 'users link', 'users confirm', 'users deactivate', 'users activate', 'users unlink']],
   ['keys', ['keys list', 'keys create']],
   ['imports', ['imports approve']],
 ])('help of the commands that begin with %s, and of each', async (word, names) => {
@@ -104,6 +104,7 @@ test('a link of `users link` sets a password once, also at a server that starts 
   const made = await link('--user', 'Owner@waymark.local', '--public-url', 'https://a.example/base/')
   expect(made).toEqual({
     user_id: 1,
+    sso_enforcement: null,
     email: 'owner@waymark.local',
     ends: null,
     url: expect.stringMatching(/^https:\/\/a\.example\/base\/#\/reset\/[0-9a-f-]{36}\/[\w-]{43}$/),

@@ -49,7 +49,7 @@ test.each<[command: string, code: 1 | 2, line: RegExp]>([
   [
     'users',
     2,
-    /users is not a complete command\. Use one of `waymark users list`, `waymark users create`, `waymark users link`, `waymark users confirm`, `waymark users reset-2fa`, `waymark users deactivate`, `waymark users activate`\./,
+    /users is not a complete command\. Use one of `waymark users list`, `waymark users create`, `waymark users link`, `waymark users confirm`, `waymark users reset-2fa`, `waymark users deactivate`, `waymark users activate`, `waymark users unlink`\./,
   ],
   ['serve --log loud', 2, /--log must be all or quiet, but got loud\./],
   ['users dance --help', 2, /users dance --help is not a complete command/],

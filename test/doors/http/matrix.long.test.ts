@@ -99,9 +99,9 @@ test('names are unique, and every route of a project or an organization asks for
   }
   expect(rows.filter(({ row }) => row.reach === 'open').map(({ path }) => path)).toEqual([
     '/api/login',
+    '/api/login',
     '/api/login/passkey',
     '/api/login/passkey/begin',
-    '/api/login',
     '/api/login/precheck',
     '/api/login/token',
     '/api/login/token',

@@ -372,6 +372,7 @@ export class ProjectLists implements MemoryHolder {
         loaded.counts.keep(key, counts, memory.most - memory.taken)
         memory.take(this, loaded.bytes)
       },
+      leave: (key) => loaded.counts.leave(key),
     }
   }
 

@@ -166,6 +166,7 @@ test.each(kinds)('where most persons of a block are active: %s', async (kind) =>
   const starts = days.edges(days.numberAt(begin), days.numberAt(begin) + 8)
   const kept = {
     find: world.kept.find.bind(world.kept),
+    leave: world.kept.leave.bind(world.kept),
     keep: (key: string, counts: Parameters<KeptCounts['keep']>[1]) => void world.kept.keep(key, counts, Number.POSITIVE_INFINITY),
   }
   let answers = 0
@@ -187,6 +188,30 @@ test.each(kinds)('where most persons of a block are active: %s', async (kind) =>
     expect(plain(result)).toEqual(plain(await runHere(fold, view, params)))
   }
   expect(answers).toBe(3)
+})
+
+test('an event of another century: the others are counted as before', async () => {
+  const world = new World()
+  const days = new CalendarDays(zoneOf('UTC'))
+  world.add([
+    { person: 1, time: begin, event: 1, isLarge: true, plan: 0 },
+    { person: 2, time: Date.UTC(1801, 0, 1) * 1000, event: 1, isLarge: true, plan: 0 },
+  ])
+  const left: string[] = []
+  const kept = {
+    find: world.kept.find.bind(world.kept),
+    keep: () => expect.unreachable(),
+    leave: (key: string) => {
+      left.push(key)
+      world.kept.leave(key)
+    },
+  }
+  const bits = world.bitsOf({ masks: [0, 1], others: 0, large: 0, vip: 0 })
+  const matching: Matching = { from: begin, to: begin + day, scope: null, bits, further: null, takesAll: false }
+  const [fold, params] = questionOf('persons', matching, days.edges(days.numberAt(begin), days.numberAt(begin)), 1, columnView(world.plan))
+  const loops = { fold: <P, R>(one: Fold<P, R>, its: P) => runHere(one, world.view(), its), completed }
+  for (let i = 0; i < 4; i++) expect(await resultFromDays(fold, params, world.view(), kept, days, loops)).toBe(null)
+  expect(left).toHaveLength(1)
 })
 
 test('in any time zone, with any conditions, while events and merges join', async () => {
@@ -219,6 +244,7 @@ test('in any time zone, with any conditions, while events and merges join', asyn
         }
         const kept = {
           find: world.kept.find.bind(world.kept),
+          leave: world.kept.leave.bind(world.kept),
           keep: (key: string, counts: Parameters<KeptCounts['keep']>[1]) => void world.kept.keep(key, counts, Number.POSITIVE_INFINITY),
         }
         await ask()

@@ -96,6 +96,7 @@ function byDay(persons: Int32Array, dayOf: Int32Array, days: number): Pick<Count
 
 /** Days, and days of all codes, that are too many are not worth it. */
 const mostDays = 50_000
+const mostDaysOfCodes = 20_000
 
 /** The starts of the days of all events, and the end of the last one. Null: there are none, or far too many days. A loop with pauses. */
 export function* edgesOfAll(
@@ -110,7 +111,7 @@ export function* edgesOfAll(
     first = Math.min(first, time[start[person]!]!)
     last = Math.max(last, time[end[person]! - 1]!)
   }
-  if (first > last || (last - first) / 86_400e6 > mostDays / codes) return null
+  if (first > last || (last - first) / 86_400e6 > (codes === 1 ? mostDays : mostDaysOfCodes / codes)) return null
   return days.edges(days.numberAt(first), days.numberAt(last))
 }
 

@@ -70,7 +70,12 @@ export async function resultFromDays(
     else if (!isWanted) return null
   for (const [key, { condition }] of byKey) {
     if (counted.has(key)) continue
-    const made = await countedDays(condition, split, lists, days, loops)
+    const edges = await loops.completed(edgesOfAll(lists, days, split?.size ?? 1))
+    if (!edges) {
+      kept.leave(key)
+      return null
+    }
+    const made = await countedDays(condition, split, edges, days, loops)
     if (!made) return null
     kept.keep(key, made)
     counted.set(key, made)
@@ -85,12 +90,10 @@ export async function resultFromDays(
 async function countedDays(
   condition: EventCondition,
   split: ColumnView | null,
-  lists: ListView,
+  edges: Float64Array,
   days: CalendarDays,
   { fold, completed }: Loops,
 ): Promise<SplitCounts | null> {
-  const edges = await completed(edgesOfAll(lists, days, split?.size ?? 1))
-  if (!edges) return null
   const { byEvent, others, columns } = condition
   const flags = columns.map((column) => ({ of: 'event', bits: 1, column: { size: 0, numbers: null, ...column } }) as const)
   const params = {

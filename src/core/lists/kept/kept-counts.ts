@@ -31,6 +31,8 @@ export interface KeptDayCounts {
   find(key: string, condition: EventCondition): { readonly counts: SplitCounts | null; readonly isWanted: boolean }
   /** Keeps it if memory is unused. */
   keep(key: string, counts: SplitCounts): void
+  /** It cannot be kept: nobody need try again. */
+  leave(key: string): void
 }
 
 /** Keys that are remembered: the others count as new. */
@@ -86,6 +88,10 @@ export class KeptCounts {
     this.bytes += bytes
     this.news.isOff = false
     return dropped
+  }
+
+  leave(key: string): void {
+    this.useless.add(key)
   }
 
   /** Returns the bytes that they had. */

@@ -6,7 +6,7 @@ export type ListChange =
   | { readonly kind: 'merge'; readonly merged: number; readonly survivor: number }
 
 /** Events that are remembered. What has not followed by then begins anew. */
-const mostEvents = 1 << 18
+const mostEvents = 1 << 16
 
 /** The latest changes of the lists, for those that follow them. */
 export class ListNews {

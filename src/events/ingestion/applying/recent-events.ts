@@ -160,12 +160,18 @@ export class RecentEvents {
     batch.event[rows] = eventId
     batch.seq[rows] = seq
     this.rows++
-    this.properties.push(bytes.slice(from, to))
+    this.properties.push(Uint8Array.prototype.slice.call(bytes, from, to)) // that of a Buffer copies nothing
     this.bytes += to - from
     if (this.bytes <= mostBytes) return
-    let gone = 0
-    while (this.bytes > mostBytes / 2) this.bytes -= this.properties[gone++]!.length
-    this.properties.splice(0, gone)
+    let [gone, left] = [0, this.bytes]
+    while (left > mostBytes / 2) left -= this.properties[gone++]!.length
+    this.forgetProperties(gone)
+  }
+
+  /** Of the oldest rows that have them. */
+  private forgetProperties(count: number): void {
+    if (count <= 0) return
+    for (const { length } of this.properties.splice(0, count)) this.bytes -= length
   }
 
   private restart(seq: number): void {
@@ -185,7 +191,7 @@ export class RecentEvents {
     this.batch = batchOf(dropped > 0 ? rows : Math.max(firstEvents, rows * 2))
     for (const name of columnNames) this.batch[name].set(batch[name].subarray(dropped, rows))
     this.rows -= dropped
-    while (this.properties.length > this.rows) this.bytes -= this.properties.shift()!.length
+    this.forgetProperties(this.properties.length - this.rows)
     this.shown = Math.max(0, this.shown - dropped)
     const { from } = this
     if (dropped > 0) this.known = this.known.filter(([seq]) => seq > from)

@@ -7,7 +7,14 @@ import { assertGenerated } from '../../../harness/assert-generated.ts'
 // The latest events: all behind `from`, never those of a batch that is processed in part, and a limited number.
 
 const group = { events: 0, pushEvent: () => undefined } as unknown as StagedGroup
-const rowOf = (seq: number) => ({ personNo: seq % 7, time: 1000 - seq, eventId: seq % 3, seq }) as EventRow
+/** Within a longer text, as in a batch. */
+const jsonRow = (seq: number, json: string) => {
+  const bytes = Buffer.from(`[${json}]`)
+  return { personNo: seq % 7, time: 1000 - seq, eventId: seq % 3, seq, bytes, from: 1, to: bytes.length - 1 } as unknown as EventRow
+}
+const plans = ['"a"', '"b"', '1', 'true', 'null']
+const planOf = (seq: number) => plans[seq % plans.length]!
+const rowOf = (seq: number) => jsonRow(seq, `{"plan":${planOf(seq)}}`)
 
 const drawnBatch = fc.record({
   events: fc.array(fc.boolean(), { minLength: 1, maxLength: 6 }),
@@ -48,11 +55,45 @@ test('what is noted is what was processed', () =>
         expect([...found.time]).toEqual(expected.map((row) => row.time))
         expect([...found.event]).toEqual(expected.map((row) => row.eventId))
         expect(recent.merges(from)).toEqual(merges.flat())
+        expect(recent.values(from, ['plan'])).toEqual(expected.map((row) => planOf(row.seq)))
         const middle = Math.floor((from + seq) / 2)
         expect([...recent.events(middle).seq]).toEqual(rows.filter((one) => one > middle))
       }
     }),
   ))
+
+test.each([
+  ['{"plan":"a"}', '"a"'],
+  ['{"plan" : 1.0 }', '1.0'],
+  ['{"plan":1e0,"x":2}', '1e0'],
+  ['{"other":{"plan":"b"}}', ''],
+  ['{"other":"plan"}', ''],
+  ['{"plan":"a","plan":"b"}', null],
+  ['{"plan":"plan"}', null],
+  ['{"pl\\u0061n":"b"}', null],
+  ['{"plan":"\\u0061"}', null],
+  ['{"plan":[1]}', null],
+  ['{"plan":{"a":1}}', null],
+])('the values of %s are %s', (json, text) => {
+  const recent = new RecentEvents(0, 0, async () => undefined)
+  void recent.until(0)
+  recent.noting(group).pushEvent(jsonRow(1, json))
+  recent.processed(1, [], true, 0)
+  expect(recent.values(0, ['plan'])).toEqual([text])
+})
+
+test('the JSON of the oldest events is left to the store first', () => {
+  const recent = new RecentEvents(0, 0, async () => undefined)
+  void recent.until(0)
+  const noting = recent.noting(group)
+  for (let seq = 1; seq <= 30; seq++) noting.pushEvent(jsonRow(seq, `{"plan":${seq},"long":"${'x'.repeat(50_000)}"}`))
+  recent.processed(30, [], true, 0)
+  const values = recent.values(0, ['plan'])
+  const known = values.findIndex((value) => value !== null)
+  expect(known).toBeGreaterThan(5)
+  expect(values.slice(known)).toEqual(Array.from({ length: 30 - known }, (_, i) => String(known + 1 + i)))
+  expect(recent.events(0).seq).toHaveLength(30)
+})
 
 test('the oldest events are left to the store, and what nobody follows is not noted', async () => {
   const recent = new RecentEvents(0, 0, async () => undefined)

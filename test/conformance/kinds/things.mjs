@@ -140,6 +140,14 @@ export async function createThings(world) {
         saml_entity_id: entry.saml_entity_id ?? null,
         saml_acs_url: entry.saml_acs_url ?? null,
         saml_x509_cert: entry.saml_x509_cert ?? null,
+        is_assumed: false,
+        proof: null,
+        proof_checked_at: null,
+        proof_missing_since: null,
+        oidc_issuer: null,
+        oidc_client_id: null,
+        oidc_client_secret: null,
+        pending: null,
         created_at: now(),
       }
       await write((all) => all.domains.insert(row))

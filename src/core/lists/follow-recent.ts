@@ -37,8 +37,9 @@ function resolved(batch: EventBatch, { survivorOf }: Merges): EventBatch {
   return survivorOf.size === 0 ? batch : { ...batch, person: batch.person.map((person) => survivorIn(survivorOf, person)) }
 }
 
-/** More different values of a column are not remembered. */
-const mostRemembered = 10_000
+/** More different values of a column, and longer ones, are not remembered. */
+const mostRemembered = 4_000
+const longestRemembered = 200
 
 /** By record, what the value of a column depends on, of the latest events behind a record. Null: it depends on more than is known of them. */
 export function recentValues(recent: RecentEvents, spec: ReadSpec, after: number): ReadonlyMap<number, string | null> | null {
@@ -58,7 +59,7 @@ export function remember(
 ): void {
   for (const [row, record] of records.entries()) {
     const text = known.get(record)
-    if (text === undefined || text === null || !loaded.memo) continue
+    if (text === undefined || text === null || text.length > longestRemembered || !loaded.memo) continue
     const value = texts ? texts[values[row]!]! : values[row]!
     const before = loaded.memo.get(text)
     if (before !== undefined && !Object.is(before, value)) loaded.memo = null

@@ -1,5 +1,6 @@
 import { type ActivityParams, type ActivityRows, activityFold } from '../../core/folds/activity.ts'
 import { type LifecycleCounts, type LifecycleParams, lifecycleFold } from '../../core/folds/lifecycle.ts'
+import type { Listed } from '../../core/lists/project-lists.ts'
 import type { Expr } from '../../language/ast/nodes.ts'
 import type { Micros } from '../../lib/time/zone.ts'
 import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
@@ -25,26 +26,27 @@ export interface ActivityOverLists {
   readonly edges: readonly Micros[]
 }
 
-/** How many actors have a status, from the lists of the core. */
-export function listedStatuses(
-  { condition, group, created, times, edges }: ActivityOverLists,
-  env: QueryContext,
-): ListedFold<LifecycleCounts> {
+/** What both folds read: the events that count, by interval, and when each actor was created. */
+function askedOf({ condition, group, created, times, edges }: ActivityOverLists, env: QueryContext) {
   const columns = new AskedColumns({ hasPersons: group === null })
   const actors = group === null ? null : groupActors(group, columns)
   const bits = askedBits([{ condition, bits: 1 }], columns, env)
-  const index = columns.numbersOfActors(created)
+  const creation = columns.numbersOfActors(created)
+  const params = (listed: Listed): ActivityParams => ({
+    matching: { ...times, scope: null, bits: bitsOf(bits, listed), further: null, takesAll: false },
+    edges: Float64Array.from(edges),
+  })
+  return { ask: { names: bits.names, columns: columns.asks, actors }, creation, params }
+}
+
+/** How many actors have a status, from the lists of the core. */
+export function listedStatuses(over: ActivityOverLists, env: QueryContext): ListedFold<LifecycleCounts> {
+  const { ask, creation, params } = askedOf(over, env)
   return {
-    names: bits.names,
-    columns: columns.asks,
-    actors,
+    ...ask,
     fold: listFold<LifecycleParams, LifecycleCounts, LifecycleCounts>({
       fold: lifecycleFold,
-      params: (listed) => ({
-        matching: { ...times, scope: null, bits: bitsOf(bits, listed), further: null, takesAll: false },
-        edges: Float64Array.from(edges),
-        created: placed({ index, of: 'person' }, listed),
-      }),
+      params: (listed) => ({ ...params(listed), created: placed({ index: creation, of: 'person' }, listed) }),
       *take(counts) {
         yield
         return counts
@@ -54,24 +56,16 @@ export function listedStatuses(
 }
 
 /** The activity of actors from the lists of the core. */
-export function listedActivity({ condition, group, created, times, edges }: ActivityOverLists, env: QueryContext): ListedFold<ActiveRows> {
-  const columns = new AskedColumns({ hasPersons: group === null })
-  const actors = group === null ? null : groupActors(group, columns)
-  const bits = askedBits([{ condition, bits: 1 }], columns, env)
-  const creation = columns.numbersOfActors(created)
+export function listedActivity(over: ActivityOverLists, env: QueryContext): ListedFold<ActiveRows> {
+  const { ask, creation, params } = askedOf(over, env)
   return {
-    names: bits.names,
-    columns: columns.asks,
-    actors,
+    ...ask,
     fold: listFold<ActivityParams, ActivityRows, ActiveRows>({
       fold: activityFold,
-      params: (listed) => ({
-        matching: { ...times, scope: null, bits: bitsOf(bits, listed), further: null, takesAll: false },
-        edges: Float64Array.from(edges),
-      }),
+      params,
       *take({ person, bucket }, listed) {
         const { values, numbers } = listed.columns[creation]!
-        const keys = actors && listed.columns[actors.column]!.texts
+        const keys = ask.actors && listed.columns[ask.actors.column]!.texts
         const createdAt = (row: number) => (numbers ? numbers[values[person[row]!]!]! : values[person[row]!]!)
         return { actors: person, buckets: bucket, createdAt, name: (code) => (keys ? keys[code]! : code) }
       },

@@ -13,13 +13,16 @@ export const redirect = (to: string, cookies: readonly string[]) => new Reply(30
 const toPage = (visit: Visit, page: string, cookies: readonly string[]) => redirect(`${baseOf(visit)}/#${page}`, cookies)
 
 /** The page that says why it did not work. Details are for the log of the server. */
-export function toFailure(visit: Visit, key: string, error: unknown): Reply {
+function toFailure(visit: Visit, key: string, error: unknown): Reply {
   const code = knownFailure(error)?.code
   if (code === undefined) throw error
   const { report } = visit.app.accounts.context
   if (error instanceof WaymarkError && error.cause !== undefined) report(`Single sign-on with ${key} failed`, rootOf(error.cause))
   return toPage(visit, `/sign-in?${new URLSearchParams({ problem: code, provider: key })}`, [noSignOn(visit)])
 }
+/** A step on the way to a session: whatever goes wrong leads to that page. */
+export const passing = (visit: Visit, key: string, step: () => Promise<Reply>): Promise<Reply> =>
+  step().catch((error: unknown) => toFailure(visit, key, error))
 /** What a library wraps says more. */
 const rootOf = (error: unknown): unknown => (error instanceof Error && error.cause instanceof Error ? error.cause : error)
 

@@ -1,34 +1,30 @@
 import { signOnBegun, signOnOf } from '../access/session-cookies.ts'
-import { baseOf, counted, redirect, signIn, toFailure } from '../access/single-sign-on.ts'
+import { baseOf, counted, passing, redirect, signIn } from '../access/single-sign-on.ts'
 import { defineResource, type Reply, type Visit } from '../resource.ts'
 
 const redirectUriOf = (visit: Visit, key: string): string => `${baseOf(visit)}/oidc/${encodeURIComponent(key)}/callback`
 const keyOf = ({ params }: Visit): string => params.provider!.slice(0, 128)
 
-async function begin(visit: Visit): Promise<Reply> {
+function begin(visit: Visit): Promise<Reply> {
   const key = keyOf(visit)
   const { query, app } = visit
-  try {
+  return passing(visit, key, async () => {
     const asked = { next: query.get('next'), invite: query.get('invite'), hint: query.get('email')?.slice(0, 254) ?? null }
     const about = { ...asked, redirectUri: redirectUriOf(visit, key) }
     const { url, cookie } = await counted(visit, key, () => app.singleSignOn.begin(key, about))
     return redirect(url, [signOnBegun(visit, cookie)])
-  } catch (error) {
-    return toFailure(visit, key, error)
-  }
+  })
 }
 
-async function finish(visit: Visit): Promise<Reply> {
+function finish(visit: Visit): Promise<Reply> {
   const key = keyOf(visit)
-  try {
-    return await counted(visit, key, async () => {
+  return passing(visit, key, async () => {
+    return counted(visit, key, async () => {
       const answer = new URL(redirectUriOf(visit, key) + visit.url.search)
       const { vouched, next, invite } = await visit.app.singleSignOn.finish(key, answer, signOnOf(visit))
       return signIn(visit, 'oidc', vouched, { next, invite })
     })
-  } catch (error) {
-    return toFailure(visit, key, error)
-  }
+  })
 }
 
 export const oidc = defineResource({

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { check } from '../../../service/accounts/fields.ts'
 import { signOnFailed } from '../../../service/single-sign-on/failures.ts'
 import { signOnBegun, signOnOf } from '../access/session-cookies.ts'
-import { counted, redirect, signIn, toFailure } from '../access/single-sign-on.ts'
+import { counted, passing, redirect, signIn } from '../access/single-sign-on.ts'
 import { failures } from '../errors.ts'
 import { defineResource, Reply, type Visit } from '../resource.ts'
 
@@ -43,43 +43,37 @@ ${isAsked ? `<script nonce="${nonce}">document.forms[0].submit()</script>` : ''}
   })
 }
 
-async function begin(visit: Visit): Promise<Reply> {
+function begin(visit: Visit): Promise<Reply> {
   const key = keyOf(visit)
   const { query, app } = visit
-  try {
+  return passing(visit, key, async () => {
     const about = { next: query.get('next'), invite: query.get('invite') }
     const { url, cookie } = await counted(visit, key, () => app.singleSignOn.saml.begin(key, baseOf(visit), about))
     return redirect(url, [signOnBegun(visit, cookie)])
-  } catch (error) {
-    return toFailure(visit, key, error)
-  }
+  })
 }
 
-async function take(visit: Visit): Promise<Reply> {
+function take(visit: Visit): Promise<Reply> {
   const key = keyOf(visit)
-  try {
-    return await counted(visit, key, async () => {
+  return passing(visit, key, async () => {
+    return counted(visit, key, async () => {
       const { SAMLResponse, RelayState } = check(responseInput, visit.body)
       const { email, isAsked } = await visit.app.singleSignOn.saml.look(key, baseOf(visit), SAMLResponse)
       return againPage(key, email, isAsked, SAMLResponse, RelayState)
     })
-  } catch (error) {
-    return toFailure(visit, key, error)
-  }
+  })
 }
 
-async function finish(visit: Visit): Promise<Reply> {
+function finish(visit: Visit): Promise<Reply> {
   const key = keyOf(visit)
-  try {
-    return await counted(visit, key, async () => {
+  return passing(visit, key, async () => {
+    return counted(visit, key, async () => {
       const { SAMLResponse, RelayState } = check(responseInput, visit.body)
       const about = { response: SAMLResponse, relayState: RelayState ?? null, cookie: signOnOf(visit) }
       const { vouched, next, invite } = await visit.app.singleSignOn.saml.finish(key, baseOf(visit), about)
       return signIn(visit, 'saml', vouched, { next, invite })
     })
-  } catch (error) {
-    return toFailure(visit, key, error)
-  }
+  })
 }
 
 export const saml = defineResource({

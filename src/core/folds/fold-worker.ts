@@ -1,9 +1,14 @@
 import { parentPort } from 'node:worker_threads'
 import { collectGarbage } from '../../lib/memory/collect-garbage.ts'
+import { DamagedPages } from '../lists/pages/page.ts'
 import { folds } from './folds.ts'
+import { PageReader } from './page-reader.ts'
 import { type FoldTask, type FromWorker, type PartResult, stopped, type ToWorker, taken } from './worker-messages.ts'
 
 // The program of a worker thread: folds some of the persons after others, and looks between two blocks whether it should stop.
+
+/** Of all folds: its memory is reused. */
+const reader = new PageReader()
 
 const send = (message: FromWorker, moved: ArrayBuffer[] = []) => parentPort!.postMessage(message, moved)
 
@@ -16,8 +21,9 @@ function run({ fold, lists, params, parts, shared }: FoldTask): void {
   const results: PartResult[] = []
   try {
     for (let part = Atomics.add(shared, taken, 1); part < parts.length; part = Atomics.add(shared, taken, 1)) {
-      const { from, to, selection } = parts[part]!
-      const steps = folds.get(fold)!.run({ ...lists, selection }, params, from, to)
+      const { from, to, selection, page } = parts[part]!
+      const open = page === undefined ? { lists: { ...lists, selection }, params } : reader.open(lists.pages!, page, params)
+      const steps = folds.get(fold)!.run(open.lists, open.params, from, to)
       let step = steps.next()
       while (!step.done && Atomics.load(shared, stopped) === 0) step = steps.next()
       if (!step.done) {
@@ -28,7 +34,7 @@ function run({ fold, lists, params, parts, shared }: FoldTask): void {
     }
     send({ results }, buffersOf(results.map(([, result]) => result)))
   } catch (error) {
-    send({ error })
+    send({ error, isDamage: error instanceof DamagedPages })
   }
 }
 

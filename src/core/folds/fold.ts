@@ -2,6 +2,7 @@ import type { ActorOrder } from '../lists/actor-order.ts'
 import type { SomeColumn } from '../lists/columns.ts'
 import type { EventLists } from '../lists/event-lists.ts'
 import type { ListColumn } from '../lists/list-column.ts'
+import type { PagesView } from '../lists/pages/page.ts'
 import type { Listed } from '../lists/project-lists.ts'
 import type { SelectionPart } from '../lists/selections.ts'
 
@@ -13,6 +14,8 @@ export interface ListView extends Pick<EventLists, 'start' | 'end' | 'time' | 'e
   readonly extent: Pick<ActorOrder, 'firstTime' | 'lastTime'> | null
   /** The events that meet the conditions of the fold, of the persons that it goes through. Null: it has to find them. */
   readonly selection: SelectionPart | null
+  /** Further persons, whose events are in files. Null: there are none. */
+  readonly pages: PagesView | null
 }
 
 export interface ColumnView {
@@ -78,7 +81,7 @@ export const columnView = ({ id, values, texts, numbers }: SomeColumn): ColumnVi
   size: texts.length,
   numbers,
 })
-export function listView({ lists, order }: Pick<Listed, 'lists' | 'order'>): ListView {
+export function listView({ lists, order, pages = null }: Pick<Listed, 'lists' | 'order' | 'pages'>): ListView {
   const { time, event, seq, used } = lists
   const { start, end } = order ?? lists
   return {
@@ -92,6 +95,7 @@ export function listView({ lists, order }: Pick<Listed, 'lists' | 'order'>): Lis
     entry: order ? order.entry : null,
     extent: order && { firstTime: order.firstTime, lastTime: order.lastTime },
     selection: null,
+    pages,
   }
 }
 /** The number of persons or entries that a fold goes through. */

@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { type Deferred, deferred } from '../../lib/flow/deferred.ts'
+import { DamagedPages } from '../lists/pages/page.ts'
 import type { Selection } from '../lists/selections.ts'
 import type { Fold, ListView } from './fold.ts'
+import { partOfPage } from './page-reader.ts'
 import { type FoldPart, type FoldTask, type FromWorker, type PartResult, stopped, type ToWorker } from './worker-messages.ts'
 
 /** Threads that are not used for this long end. */
@@ -84,8 +86,7 @@ export class ThreadPool {
     signal.addEventListener('abort', halt, { once: true })
     try {
       const parts: readonly FoldPart[] =
-        selection?.map((one) => ({ from: one.from, to: one.to, selection: one })) ??
-        partsOf(fold, lists, this.threads * partsPerThread).map(([from, to]) => ({ from, to, selection: null }))
+        selection?.map((one) => ({ from: one.from, to: one.to, selection: one })) ?? partsOf(fold, lists, this.threads * partsPerThread)
       const message: FoldTask = { kind: 'fold', fold: fold.name, lists, params, parts, shared }
       let found = 0
       const settled = await Promise.allSettled(
@@ -163,7 +164,7 @@ export class ThreadPool {
       thread.task = null
       thread.worker.unref() // an idle thread does not keep the process running
       if (!task) return
-      if ('error' in message) task.results.reject(message.error)
+      if ('error' in message) task.results.reject(message.isDamage ? damaged(message.error) : message.error)
       else task.results.resolve('results' in message ? message.results : null)
       this.assign()
     })
@@ -190,10 +191,16 @@ export class ThreadPool {
 
 type Range = readonly [from: number, to: number]
 
-function partsOf({ over }: Pick<Fold<unknown, unknown>, 'over'>, lists: ListView, parts: number): Range[] {
-  if (over === 'persons') return evenParts(lists, parts)
+/** Errors of another thread have no class. */
+const damaged = (error: unknown) => new DamagedPages((error as Error).message, { cause: error })
+
+/** Pages come first: they are the larger part, where there are any. */
+function partsOf({ over }: Pick<Fold<unknown, unknown>, 'over'>, lists: ListView, parts: number): FoldPart[] {
+  const pages = lists.pages?.pages ?? []
   const edge = (part: number) => Math.floor((lists.used * part) / parts)
-  return Array.from({ length: parts }, (_, part) => [edge(part), edge(part + 1)])
+  const inMemory: Range[] =
+    over === 'persons' ? evenParts(lists, parts) : Array.from({ length: parts }, (_, part) => [edge(part), edge(part + 1)])
+  return [...pages.map((one, page) => partOfPage(over, one, page)), ...inMemory.map(([from, to]) => ({ from, to, selection: null }))]
 }
 
 /** Ranges of persons with about as many events each. */

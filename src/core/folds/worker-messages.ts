@@ -6,6 +6,8 @@ export interface FoldPart {
   readonly from: number
   readonly to: number
   readonly selection: SelectionPart | null
+  /** Number of the page in files that they are in; absent: they are in memory. */
+  readonly page?: number
 }
 
 /** The same task goes to several threads, which take one part after the other until none is left. */
@@ -25,6 +27,10 @@ export const stopped = 1
 /** `release`: much shared memory is unused now. */
 export type ToWorker = FoldTask | { readonly kind: 'release' }
 
-export type FromWorker = { readonly results: readonly PartResult[] } | { readonly error: unknown } | { readonly isStopped: true }
+/** `isDamage`: of pages. */
+export type FromWorker =
+  | { readonly results: readonly PartResult[] }
+  | { readonly error: unknown; readonly isDamage?: boolean }
+  | { readonly isStopped: true }
 /** With the number of the part. */
 export type PartResult = readonly [part: number, result: unknown]

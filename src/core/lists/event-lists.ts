@@ -117,6 +117,21 @@ export class EventLists {
     if (this.gaps > mostGaps * this.used) this.compact()
   }
 
+  /** Takes over the events of a person who has none here, in order. Returns where they are. This is no news: they were counted before. */
+  adopt(person: number, time: Float64Array, event: MovingValues['values'], seq: Uint32Array): number {
+    this.widen(person + 1)
+    this.reserve(person, time.length)
+    const at = this.end[person]!
+    if (event.BYTES_PER_ELEMENT > this.event.BYTES_PER_ELEMENT) this.event = wideEnough(this.event, 2 ** (8 * event.BYTES_PER_ELEMENT) - 1)
+    this.time.set(time, at)
+    this.event.set(event as never, at)
+    this.seq.set(seq, at)
+    this.end[person] = at + time.length
+    this.events += time.length
+    this.version++
+    return at
+  }
+
   /** Moves the events of one person into the list of another. Of events with equal times, those of the survivor come first. */
   merge(merged: number, survivor: number): void {
     if (merged >= this.persons || this.start[merged] === this.end[merged]) return

@@ -11,11 +11,12 @@ export function survivorIn(survivorOf: ReadonlyMap<number, number>, person: numb
 }
 
 /** Joins the lists of persons. Merges that the lists have already change nothing. */
-function joinPersons({ lists, merges: { survivorOf } }: LoadedLists, merges: Iterable<readonly [number, number]>): void {
+function joinPersons(loaded: LoadedLists, merges: Iterable<readonly [number, number]>): void {
+  const { survivorOf } = loaded.merges
   for (const [merged, survivor] of merges) {
     const current = survivorIn(survivorOf, survivor)
     if (current === merged || survivorIn(survivorOf, merged) === current) continue
-    lists.merge(merged, current)
+    loaded.merge(merged, current)
     survivorOf.set(merged, current)
   }
 }
@@ -29,7 +30,7 @@ export function followRecent(loaded: LoadedLists, recent: RecentEvents): void {
   const batch = recent.events(loaded.upTo)
   loaded.seq = batch.seq.at(-1) ?? loaded.seq
   loaded.upTo = recent.seq
-  if (batch.seq.length > 0) loaded.lists.add(resolved(batch, loaded.merges))
+  if (batch.seq.length > 0) loaded.add(resolved(batch, loaded.merges))
 }
 
 /** With the numbers of survivors. */

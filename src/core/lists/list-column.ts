@@ -2,7 +2,7 @@ import { NumberCodes } from './number-codes.ts'
 import type { ColumnPart, ColumnType } from './ports.ts'
 import { type ArrayType, sharedArray } from './shared-array.ts'
 
-type Values = Uint8Array | Uint16Array | Int32Array | Float64Array
+export type Values = Uint8Array | Uint16Array | Int32Array | Float64Array
 
 /** An array whose values move together with the events or persons that they belong to. */
 export interface MovingValues {
@@ -35,10 +35,11 @@ export class ListColumn implements MovingValues {
   private coded: NumberCodes | null
   private discarded = 0
 
-  constructor(type: ColumnType, length: number) {
+  /** `isCoded`: numbers get codes, as long as there are not too many. */
+  constructor(type: ColumnType, length: number, isCoded = type === 'numbers') {
     this.type = type
-    this.values = sharedArray(Uint8Array, length)
-    this.coded = type === 'numbers' ? new NumberCodes() : null
+    this.values = type === 'numbers' && !isCoded ? sharedArray(Float64Array, length) : sharedArray(Uint8Array, length)
+    this.coded = isCoded ? new NumberCodes() : null
     this.coded?.code(Number.NaN) // what has no value yet has no number
   }
 
@@ -137,6 +138,29 @@ export class ListColumn implements MovingValues {
     this.values = values
   }
 
+  /** Takes values over from elsewhere, which have the codes of this column. */
+  adopt(values: Values, at: number): void {
+    if (values.BYTES_PER_ELEMENT > this.values.BYTES_PER_ELEMENT) {
+      const wider = arrayOfWidth(values.BYTES_PER_ELEMENT, this.values.length)
+      wider.set(this.values)
+      this.discarded += this.values.byteLength
+      this.values = wider
+    }
+    this.values.set(values, at)
+  }
+
+  /** Other values with the same codes: what `work` writes goes there. Returns them. */
+  async elsewhere(length: number, work: () => Promise<void>): Promise<Values> {
+    const own = this.values
+    this.values = arrayOfWidth(own.BYTES_PER_ELEMENT, length)
+    try {
+      await work()
+      return this.values
+    } finally {
+      this.values = own
+    }
+  }
+
   /** Codes take as many bytes as the largest of them needs. */
   private widen(most: number): void {
     const { values } = this
@@ -162,7 +186,7 @@ export function wideEnough(values: Values, most: number): Values {
 }
 
 const arrayTypes: Readonly<Record<number, ArrayType<Values>>> = { 1: Uint8Array, 2: Uint16Array, 4: Int32Array, 8: Float64Array }
-const arrayOfWidth = (width: number, length: number): Values => sharedArray(arrayTypes[width]!, length)
+export const arrayOfWidth = (width: number, length: number): Values => sharedArray(arrayTypes[width]!, length)
 
 /** The approximate memory of a text besides its characters: its object, and its entries in the map and the list. */
 const bytesPerText = 64

@@ -5,7 +5,8 @@ import { KeptCounts } from './kept/kept-counts.ts'
 import type { KeyValues } from './key-values.ts'
 import { ListColumn, type ListColumnShape } from './list-column.ts'
 import { madeBytes, madeColumn } from './made-columns.ts'
-import type { ListImage } from './ports.ts'
+import { PagedEvents, type PagesShape } from './pages/paged-events.ts'
+import type { EventBatch, ListImage } from './ports.ts'
 import { Selections } from './selections.ts'
 
 export interface Merges {
@@ -27,6 +28,8 @@ export interface LoadedColumn {
 /** The lists of a project in memory, and their columns. */
 export class LoadedLists {
   readonly lists: EventLists
+  /** The events of further persons, in files. Null: all are in memory. */
+  readonly pages: PagedEvents | null
   /** The last record whose event is in the lists. */
   seq: number
   /** The lists are complete up to this record, which may be none of an event. */
@@ -45,22 +48,41 @@ export class LoadedLists {
   /** The person of each event, as of a version of the lists. */
   private persons: { readonly version: number; readonly of: SomeColumn } | null = null
 
-  constructor(lists: EventLists, seq: number, merges: Merges, changedSeq: number) {
+  constructor(lists: EventLists, seq: number, merges: Merges, changedSeq: number, pages: PagedEvents | null = null) {
     this.lists = lists
+    this.pages = pages
     this.selections = new Selections(lists)
-    this.counts = new KeptCounts(lists)
+    this.counts = new KeptCounts(lists, () => (pages ? EventLists.bytesOf(this.events, lists.persons) : lists.bytes))
     this.seq = seq
     this.merges = merges
     this.changedSeq = changedSeq
   }
 
   get bytes(): number {
-    let bytes = this.lists.bytes + this.selections.bytes + this.counts.bytes + (this.persons?.of.values.byteLength ?? 0)
+    const { lists, selections, counts, pages, persons } = this
+    let bytes = lists.bytes + selections.bytes + counts.bytes + (pages?.bytes ?? 0) + (persons?.of.values.byteLength ?? 0)
     for (const { column, order } of this.columns.values())
       bytes += column.bytes + (order ? orderBytes(order.of.entry.length, order.of.actors) : 0)
     for (const values of this.keyValues.values()) bytes += values.bytes
     for (const { column } of this.ofPersons.values()) bytes += column.bytes
     return bytes
+  }
+
+  /** All of them, wherever they are. */
+  get events(): number {
+    return this.lists.events + (this.pages?.events ?? 0)
+  }
+
+  /** Adds events whose persons are resolved. */
+  add(batch: EventBatch): void {
+    this.pages?.move(batch.person, this.lists, this.columns)
+    this.lists.add(batch)
+  }
+
+  /** Moves the events of one person into the list of another. */
+  merge(merged: number, survivor: number): void {
+    this.pages?.move([merged, survivor], this.lists, this.columns)
+    this.lists.merge(merged, survivor)
   }
 
   addColumn(key: string, column: ListColumn, seq: number): void {
@@ -74,6 +96,7 @@ export class LoadedLists {
     if (!dropped) return 0
     this.lists.detach(dropped.column)
     this.columns.delete(key)
+    this.pages?.columns.delete(key)
     return dropped.column.bytes + (dropped.order ? orderBytes(dropped.order.of.entry.length, dropped.order.of.actors) : 0)
   }
 
@@ -125,7 +148,7 @@ export class LoadedLists {
 
   /** Everything, as it is written to disk. `fingerprint`: of the events in the store. */
   image(fingerprint: string): ListImage {
-    const { lists, seq, merges, changedSeq, columns } = this
+    const { lists, seq, merges, changedSeq, columns, pages } = this
     const { shape, arrays } = lists.image()
     const about: ImageHeader = {
       version: imageVersion,
@@ -135,12 +158,13 @@ export class LoadedLists {
       mark: merges.mark,
       merges: merges.survivorOf.size,
       shape,
+      pages: pages?.shape ?? null,
       columns: Array.from(columns, ([key, { column, seq: columnSeq }]) => ({ key, seq: columnSeq, shape: column.shape })),
     }
     const merged = Int32Array.from(merges.survivorOf.keys())
     const survivor = Int32Array.from(merges.survivorOf.values())
     const values = Array.from(columns.values(), ({ column }) => column.values.subarray(0, shape.used))
-    return { about, arrays: [merged, survivor, ...arrays, ...values] }
+    return { about, arrays: [merged, survivor, ...arrays, ...(pages ? [pages.start, pages.end] : []), ...values] }
   }
 
   /** The lists of an image, whose arrays are still to be filled; `finish` comes after that. Null: another version has written it. */
@@ -149,21 +173,30 @@ export class LoadedLists {
     readonly fingerprint: string
     readonly seq: number
     readonly changedSeq: number
+    readonly pages: PagedEvents | null
     finish(): LoadedLists
   } | null {
     const header = about as ImageHeader
     if (header.version !== imageVersion) return null
     const { lists, arrays } = EventLists.ofShape(header.shape)
     const [merged, survivor] = [new Int32Array(header.merges), new Int32Array(header.merges)]
+    const pages = header.pages && PagedEvents.ofShape(header.pages)
     const columns = header.columns.map((one) => ({ ...one, column: ListColumn.ofShape(one.shape, lists.capacity) }))
     return {
       fingerprint: header.fingerprint,
       seq: header.seq,
       changedSeq: header.changedSeq,
-      arrays: [merged, survivor, ...arrays, ...columns.map(({ column }) => column.values.subarray(0, header.shape.used))],
+      pages,
+      arrays: [
+        merged,
+        survivor,
+        ...arrays,
+        ...(pages ? [pages.start, pages.end] : []),
+        ...columns.map(({ column }) => column.values.subarray(0, header.shape.used)),
+      ],
       finish() {
         const survivorOf = new Map(Array.from(merged, (from, i) => [from, survivor[i]!]))
-        const loaded = new LoadedLists(lists, header.seq, { mark: header.mark, survivorOf }, header.changedSeq)
+        const loaded = new LoadedLists(lists, header.seq, { mark: header.mark, survivorOf }, header.changedSeq, pages)
         for (const { key, seq, column } of columns) loaded.addColumn(key, column, seq)
         return loaded
       },
@@ -171,7 +204,7 @@ export class LoadedLists {
   }
 }
 
-const imageVersion = 3
+const imageVersion = 4
 
 interface ImageHeader {
   readonly version: number
@@ -181,5 +214,6 @@ interface ImageHeader {
   readonly mark: string
   readonly merges: number
   readonly shape: ListShape
+  readonly pages: PagesShape | null
   readonly columns: readonly { readonly key: string; readonly seq: number; readonly shape: ListColumnShape }[]
 }

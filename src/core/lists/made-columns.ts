@@ -10,6 +10,8 @@ interface Places {
   readonly end: Int32Array
   readonly persons: number
   readonly used: number
+  /** Those of a page begin with a higher number than 0. */
+  readonly first?: number
 }
 
 /** Bytes of a column with a value of each event, approximately. */
@@ -25,7 +27,7 @@ export function* madeColumn(make: Make, columns: readonly SomeColumn[], lists: P
       const source = make.from === 'persons' ? columns[make.column]! : null
       const values = source ? like(source.values, lists.used) : sharedArray(Int32Array, lists.used)
       let unpaused = 0
-      for (let person = 0; person < lists.persons; person++) {
+      for (let person = lists.first ?? 0; person < lists.persons; person++) {
         const [first, last] = [lists.start[person]!, lists.end[person]!]
         values.fill(source ? source.values[person]! : person, first, last)
         unpaused += last - first + 1

@@ -11,6 +11,8 @@ import { KeyValues } from './key-values.ts'
 import { ListColumn } from './list-column.ts'
 import { LoadedLists, type Merges } from './loaded-lists.ts'
 import { madeBytes, madeColumn } from './made-columns.ts'
+import { DamagedPages, type PagesView } from './pages/page.ts'
+import { PageStore, pagesView } from './pages/page-store.ts'
 import type {
   ActorSpec,
   ColumnSource,
@@ -47,14 +49,15 @@ export interface Listed {
   readonly selections?: KeptSelections
   /** The same, of whole days. */
   readonly counts?: KeptDayCounts
-}
-interface Open extends Listed {
-  readonly lists: EventLists
+  /** Further events, in files. Absent, null: there are none. */
+  readonly pages?: PagesView | null
 }
 
 export interface ListOptions {
   /** Null: the lists are not kept on disk. */
   readonly files?: ListFiles | null
+  /** The folder of lists that do not fit into memory. Null: there are none. */
+  readonly pagesIn?: string | null
   /** Of the store, when no query is there. */
   readonly fingerprint?: ListSource['fingerprint']
   /** Null: the lists follow the store alone. */
@@ -69,6 +72,8 @@ export interface ListOptions {
 export class ProjectLists implements MemoryHolder {
   private readonly memory: MemoryShare
   private readonly files: ListFiles | null
+  private readonly pages: PageStore | null
+  private isRewriting = false
   private readonly fingerprint: ListSource['fingerprint']
   private readonly recent: RecentEvents | null
   private losses: number
@@ -96,10 +101,18 @@ export class ProjectLists implements MemoryHolder {
 
   constructor(
     memory: MemoryShare,
-    { files = null, fingerprint = async () => '', recent = null, release = () => undefined, report = () => undefined }: ListOptions = {},
+    {
+      files = null,
+      pagesIn = null,
+      fingerprint = async () => '',
+      recent = null,
+      release = () => undefined,
+      report = () => undefined,
+    }: ListOptions = {},
   ) {
     this.memory = memory
     this.files = files
+    this.pages = pagesIn === null ? null : new PageStore(pagesIn, memory.most, recordsPerStatement)
     this.fingerprint = fingerprint
     this.recent = recent
     this.losses = recent?.losses ?? 0
@@ -113,21 +126,21 @@ export class ProjectLists implements MemoryHolder {
     source: ListSource,
     seq: number,
     wanted: ColumnSource,
-    read: (open: Open) => Promise<T>,
+    read: (open: Listed) => Promise<T>,
   ): Promise<{ readonly answer: T } | null> {
     return this.reading(() => this.open(source, seq, wanted), wanted, read)
   }
 
   /** The same without a store: over lists that follow the latest events. Null if that takes more than they have. */
-  async useRecent<T>(seq: number, wanted: ColumnSource, read: (open: Open) => Promise<T>): Promise<{ readonly answer: T } | null> {
+  async useRecent<T>(seq: number, wanted: ColumnSource, read: (open: Listed) => Promise<T>): Promise<{ readonly answer: T } | null> {
     if (this.loads > 0) return null // it may take long
     return this.reading(() => this.openRecent(seq, wanted), wanted, read)
   }
 
   private async reading<T>(
-    open: () => Promise<Open | null>,
+    open: () => Promise<Listed | null>,
     wanted: ColumnSource,
-    read: (open: Open) => Promise<T>,
+    read: (open: Listed) => Promise<T>,
   ): Promise<{ readonly answer: T } | null> {
     const change = this.changing.then(open)
     this.changing = change.catch(() => undefined)
@@ -135,6 +148,10 @@ export class ProjectLists implements MemoryHolder {
     if (!listed) return null
     try {
       return { answer: await read(listed) }
+    } catch (error) {
+      if (!(error instanceof DamagedPages)) throw error
+      this.leaveDamaged(error)
+      return null
     } finally {
       for (const [i, spec] of wanted.columns.entries())
         if ((spec.of === 'person' && spec.key === '') || (spec.of === 'made' && !isKept(spec)))
@@ -209,15 +226,57 @@ export class ProjectLists implements MemoryHolder {
   /** Writes the lists while nothing reads or changes them in between. */
   private async save(): Promise<void> {
     const { loaded, files } = this
-    if (!loaded || !files || loaded.seq === this.savedSeq || loaded.lists.events < fewEvents) return
+    if (!loaded || !files || loaded.seq === this.savedSeq || (!loaded.pages && loaded.events < fewEvents)) return
     if (this.recent && this.recent.stored < loaded.upTo) return // another process may get others
     try {
       await files.write(loaded.image(await this.fingerprint(loaded.seq)))
       this.savedSeq = loaded.seq
       this.hasFiles = true
+      await this.pages?.tidy(loaded.pages)
     } catch (error) {
       this.report(error)
     }
+  }
+
+  /** Events that have moved into memory go back to files, behind what is asked now. Until then statements answer. */
+  private scheduleRewrite(): void {
+    if (this.isRewriting) return
+    this.isRewriting = true
+    this.changing = this.changing
+      .then(() => this.rewrite())
+      .catch((error: unknown) => {
+        this.report(error)
+        this.forget()
+      })
+      .finally(() => {
+        this.isRewriting = false
+      })
+  }
+
+  private async rewrite(): Promise<void> {
+    const { loaded } = this
+    if (!loaded?.pages) return
+    this.loads++
+    this.isChanging = true
+    try {
+      await this.readersGone()
+      this.loaded = await this.pages!.rewrite(loaded)
+      this.discard(loaded.bytes)
+      this.savedSeq = 0
+      await this.save()
+      if (!this.hasFiles) await this.pages!.tidy(this.loaded.pages)
+      this.memory.take(this, Math.min(this.loaded.bytes, this.memory.most))
+    } finally {
+      this.loads--
+      this.isChanging = false
+    }
+  }
+
+  /** Damaged files are no reason to fail: the lists are rebuilt. */
+  private leaveDamaged(error: DamagedPages): void {
+    this.report(error)
+    this.forget()
+    this.hasFiles = false
   }
 
   /** Lists that were read from the store are written once nobody waits for them, so that a process that is killed does not have to read them again. */
@@ -251,6 +310,7 @@ export class ProjectLists implements MemoryHolder {
       }
       const { fingerprint, seq, finish } = found!
       if (found!.changedSeq !== changedSeq) return null
+      if (found!.pages && !this.pages?.isFor(found!.pages.events, found!.pages.start.length)) return null
       if ((await source.fingerprint(seq)) !== fingerprint) return null
       const loaded = finish()
       if (!this.makeRoom(loaded, 0, new Set())) return null
@@ -264,7 +324,7 @@ export class ProjectLists implements MemoryHolder {
   }
 
   /** Updates the lists and registers the reader, before anything else can change them. */
-  private async open(source: ListSource, seq: number, wanted: ColumnSource): Promise<Open | null> {
+  private async open(source: ListSource, seq: number, wanted: ColumnSource): Promise<Listed | null> {
     if (this.isTooLarge || seq > mostRecords) return null
     this.isChanging = true
     try {
@@ -281,6 +341,10 @@ export class ProjectLists implements MemoryHolder {
         return await this.opened(wanted, columns, this.loaded!)
       }
     } catch (error) {
+      if (error instanceof DamagedPages) {
+        this.leaveDamaged(error)
+        return null
+      }
       if (this.isIncomplete || !this.loaded) this.forget()
       throw error
     } finally {
@@ -289,7 +353,7 @@ export class ProjectLists implements MemoryHolder {
   }
 
   /** The same from memory alone. */
-  private async openRecent(seq: number, wanted: ColumnSource): Promise<Open | null> {
+  private async openRecent(seq: number, wanted: ColumnSource): Promise<Listed | null> {
     const { loaded, recent } = this
     if (!loaded || !recent || seq > mostRecords) return null
     this.isChanging = true
@@ -306,6 +370,10 @@ export class ProjectLists implements MemoryHolder {
       const columns = await this.columnsFor(wanted, seq, loaded)
       return columns && (await this.opened(wanted, columns, loaded))
     } catch (error) {
+      if (error instanceof DamagedPages) {
+        this.leaveDamaged(error)
+        return null
+      }
       if (this.isIncomplete) this.forget()
       throw error
     } finally {
@@ -314,12 +382,17 @@ export class ProjectLists implements MemoryHolder {
   }
 
   /** Registers the reader. Null if its actors do not fit into memory. */
-  private async opened(wanted: ColumnSource, columns: readonly SomeColumn[], loaded: LoadedLists): Promise<Open | null> {
+  private async opened(wanted: ColumnSource, columns: readonly SomeColumn[], loaded: LoadedLists): Promise<Listed | null> {
     const order = wanted.actors ? await this.orderFor(wanted, wanted.actors, loaded) : null
     if (wanted.actors && !order) return null
     this.memory.touch(this)
     this.readers++
-    return { lists: loaded.lists, columns, order, selections: this.selectionsOf(loaded), counts: this.countsOf(loaded) }
+    const counts = this.countsOf(loaded)
+    const { lists, pages } = loaded
+    if (!pages) return { lists, columns, order, selections: this.selectionsOf(loaded), counts }
+    const { start, end, time, event, seq, persons, used } = lists
+    const all = { start, end, time, event, seq, persons, used, events: loaded.events }
+    return { lists: all, columns, order, counts, pages: pagesView(pages, wanted.columns, columns) }
   }
 
   /** Resolves when the store has everything that the lists have. */
@@ -390,19 +463,23 @@ export class ProjectLists implements MemoryHolder {
     const known = this.loaded?.merges
     const merges = known?.mark === mark ? known : { mark, survivorOf: await source.merges() }
     if (known && known !== merges && !follows(known.survivorOf, merges.survivorOf)) this.forget()
-    const loaded = this.loaded ?? (await this.begin(source, merges, changedSeq))
+    let loaded = this.loaded ?? (await this.begin(source, merges, changedSeq, seq))
     if (!loaded) return false
-    const { lists } = loaded
     this.isIncomplete = loaded.merges !== merges
-    if (loaded.merges !== merges)
-      for (const [merged, survivor] of merges.survivorOf)
-        if (loaded.merges.survivorOf.get(merged) !== survivor) lists.merge(merged, survivor)
+    if (loaded.merges !== merges) {
+      const isNew = ([merged, survivor]: readonly [number, number]) => loaded!.merges.survivorOf.get(merged) !== survivor
+      for (const [merged, survivor] of [...merges.survivorOf].filter(isNew)) loaded.merge(merged, survivor)
+    }
     const resolve = resolver(merges)
-    for (let from = loaded.seq; from < seq; from += recordsPerStatement)
+    for (let from = loaded.seq; from < seq; from += recordsPerStatement) {
+      const into: LoadedLists = loaded
       await source.events(from, Math.min(seq, from + recordsPerStatement), (batch) => {
         this.isIncomplete = true
-        lists.add(resolve(batch))
+        into.add(resolve(batch))
       })
+      if (loaded.pages && this.pages!.isOverfull(loaded))
+        loaded = await this.pages!.rewrite(Object.assign(loaded, { seq: Math.min(seq, from + recordsPerStatement) }))
+    }
     this.loaded = Object.assign(loaded, { seq: Math.max(seq, loaded.seq), upTo: Math.max(seq, upTo), merges })
     this.isIncomplete = false
     return this.fits(loaded)
@@ -410,12 +487,13 @@ export class ProjectLists implements MemoryHolder {
 
   /** Whether the lists still fit into memory, and forgets them if not. */
   private fits(loaded: LoadedLists): boolean {
-    this.isTooLarge = loaded.lists.bytes > this.memory.most
+    this.isTooLarge = !loaded.pages && loaded.lists.bytes > this.memory.most
+    if (loaded.pages && this.pages!.isFull(loaded)) this.scheduleRewrite()
     if (this.makeRoom(loaded, 0, new Set())) {
       this.scheduleSave()
       return true
     }
-    this.forget()
+    if (!loaded.pages) this.forget()
     return false
   }
 
@@ -428,15 +506,19 @@ export class ProjectLists implements MemoryHolder {
     const keys = new Set(ofEvents.map(({ key }) => key))
     const missing = ofEvents.filter(({ key }) => !columns.has(key))
     const further = missing.reduce((sum, { type }) => sum + ListColumn.bytesOf(type, lists.capacity), 0)
-    if (missing.length > 0 && !this.makeRoom(loaded, further, keys)) return null
-    for (const { key, type } of missing) loaded.addColumn(key, new ListColumn(type, lists.capacity), 0)
+    const making = loaded.pages ? Math.min(this.pages!.making, Math.max(0, this.memory.most - loaded.bytes - further)) : 0
+    if (missing.length > 0 && !this.makeRoom(loaded, further + making, keys)) return null
+    for (const spec of missing)
+      loaded.addColumn(spec.key, this.pages?.newColumn(spec, lists.capacity) ?? new ListColumn(spec.type, lists.capacity), 0)
     try {
+      if (loaded.pages) await this.pages!.readColumns(wanted, ofEvents, loaded, making)
       await this.readNew(wanted, ofEvents, loaded)
     } catch (error) {
       for (const key of keys) this.discard(loaded.dropColumn(key))
       throw error
     }
     for (const key of keys) loaded.touchColumn(key)
+    if (loaded.pages && this.pages!.dropColumns(loaded, keys)) return null
     const temporary = made.reduce((sum, { type }) => sum + madeBytes(type, lists), 0)
     const hasKept = wanted.columns.some(isKept)
     if (hasKept && loaded.personBytes > 0) this.discard(loaded.dropPersonNumbers())
@@ -501,7 +583,7 @@ export class ProjectLists implements MemoryHolder {
     loaded: LoadedLists,
   ): Promise<ActorOrder | null> {
     const keys = new Set(columns.flatMap((spec) => (spec.of === 'event' ? [spec.key] : [])))
-    if (!this.makeRoom(loaded, loaded.orderBytes(key), keys)) return null
+    if (loaded.pages || !this.makeRoom(loaded, loaded.orderBytes(key), keys)) return null
     return withPauses(loaded.orderBy(key, except))
   }
 
@@ -541,20 +623,16 @@ export class ProjectLists implements MemoryHolder {
     this.discard(loaded.selections.clear() + loaded.dropPersonNumbers())
     loaded.counts.clear()
     if (this.memory.take(this, loaded.bytes + further)) return true
-    for (const key of [...columns.keys()]) {
-      if (keys.has(key)) continue
-      this.discard(loaded.dropColumn(key))
+    const dropColumns = Array.from(columns.keys(), (key) => () => (keys.has(key) ? 0 : loaded.dropColumn(key)))
+    const dropValues = [...loaded.keyValues.keys(), ...loaded.ofPersons.keys()].map((key) => () => droppedValues(loaded, key))
+    // Columns in files take little memory, and are long to read.
+    for (const drop of loaded.pages ? [...dropValues, ...dropColumns] : [...dropColumns, ...dropValues]) {
+      this.discard(drop())
       if (this.memory.take(this, loaded.bytes + further)) return true
     }
-    for (const [key, values] of [...loaded.keyValues]) {
-      loaded.keyValues.delete(key)
-      this.discard(values.bytes)
-      if (this.memory.take(this, loaded.bytes + further)) return true
-    }
-    for (const [key, { column }] of [...loaded.ofPersons]) {
-      loaded.ofPersons.delete(key)
-      this.discard(column.bytes)
-      if (this.memory.take(this, loaded.bytes + further)) return true
+    if (loaded.pages) {
+      this.memory.take(this, Math.min(loaded.bytes, this.memory.most))
+      return false
     }
     for (const key of keys) this.discard(loaded.dropColumn(key))
     this.memory.take(this, loaded.bytes)
@@ -562,13 +640,19 @@ export class ProjectLists implements MemoryHolder {
   }
 
   /** Empty lists with room for all events. Null if there is not enough memory. */
-  private async begin(source: ListSource, merges: Merges, changedSeq: number): Promise<LoadedLists | null> {
+  private async begin(source: ListSource, merges: Merges, changedSeq: number, seq: number): Promise<LoadedLists | null> {
     const { person, events } = await source.counts()
     const all = events.reduce((sum, count) => sum + count, 0)
-    if (!this.take(EventLists.bytesOf(all, person.length))) return null
+    const pages = this.pages?.isFor(all, person.length) ? this.pages : null
+    if (!this.take(pages ? pages.making : EventLists.bytesOf(all, person.length))) return null
     const survivorOf = (who: number) => merges.survivorOf.get(who) ?? who
     const byPerson = new Int32Array(person.reduce((most, who) => Math.max(most, survivorOf(who) + 1), 0))
     for (let i = 0; i < person.length; i++) byPerson[survivorOf(person[i]!)]! += events[i]!
+    if (pages) {
+      const made = await pages.make(source, resolver(merges), byPerson, seq, merges, changedSeq)
+      await pages.tidy(made.pages) // there was nothing of use
+      return made
+    }
     const lists = new EventLists()
     lists.expect(byPerson)
     return new LoadedLists(lists, 0, merges, changedSeq)
@@ -601,6 +685,14 @@ export class ProjectLists implements MemoryHolder {
 
 /** The person of each event is asked for by many queries, and stays. Other columns that are made have what one query asked for. */
 const isKept = (spec: ColumnSpec): boolean => spec.of === 'made' && spec.make.from === 'person numbers'
+
+/** Returns the bytes that it had. */
+function droppedValues({ keyValues, ofPersons }: LoadedLists, key: string): number {
+  const bytes = (keyValues.get(key)?.bytes ?? 0) + (ofPersons.get(key)?.column.bytes ?? 0)
+  keyValues.delete(key)
+  ofPersons.delete(key)
+  return bytes
+}
 
 async function withPauses<R>(steps: Generator<void, R, void>): Promise<R> {
   for (;;) {

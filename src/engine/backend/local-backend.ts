@@ -156,6 +156,7 @@ export class LocalBackend implements ProjectBackend {
     this.lists = storage.engine.lists
       ? new ProjectLists(storage.engine.lists.memory, {
           files: storage.cacheFolder === null ? null : listFiles(join(storage.cacheFolder, 'core', 'lists')),
+          pagesIn: storage.cacheFolder === null ? null : join(storage.cacheFolder, 'core', 'pages'),
           fingerprint: (seq) => storage.engine.lists!.source(storage.engine.statements(upkeep)).fingerprint(seq),
           recent: pipeline.recent,
           release: () => {

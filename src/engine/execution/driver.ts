@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { Table } from 'apache-arrow'
 import { type Loops, resultFromDays } from '../../core/folds/days/from-days.ts'
-import { extentOf, type Fold, type ListView, listView } from '../../core/folds/fold.ts'
+import { type Fold, type ListView, listView } from '../../core/folds/fold.ts'
+import { foldHere } from '../../core/folds/page-reader.ts'
 import { isOfNames, reselected } from '../../core/folds/reselect.ts'
 import { selectable, selectionFold, selectionKey } from '../../core/folds/selection.ts'
 import { ThreadLost } from '../../core/folds/thread-pool.ts'
@@ -110,14 +111,14 @@ async function foldedFrom(
 ): Promise<{ readonly result: unknown; readonly isOfDays?: true }> {
   const view = listView(listed)
   const plain = fold.fasterFor?.(params) ?? fold
-  const foldHere = async <P, R>(one: Fold<P, R>, its: P) => one.join([await completed(one.run(view, its, 0, extentOf(one, view)))], its)
-  const here = async () => ({ result: await foldHere(plain, params) })
+  const inThisThread = <P, R>(one: Fold<P, R>, its: P) => completed(foldHere(one, view, its))
+  const here = async () => ({ result: await inThisThread(plain, params) })
   const ofDays = async (foldAll: Loops['fold']) => {
     if (!listed.counts) return null
     const result = await resultFromDays(fold, params, view, listed.counts, calendarDaysOf(timezone), { fold: foldAll, completed })
     return result === null ? null : ({ result, isOfDays: true } as const)
   }
-  if (!threads?.isUsable || listed.lists.events < fewEvents) return (await ofDays(foldHere)) ?? here()
+  if (!threads?.isUsable || listed.lists.events < fewEvents) return (await ofDays(inThisThread)) ?? here()
   const stopping = new AbortController()
   const { signal } = stopping
   const inAll = async () =>
@@ -239,9 +240,9 @@ export function driverOf(
         const { result, isOfDays } = await foldedFrom(project, checkpoint, completed, fold.fold, listed, params, context.project.timezone)
         answer = await completed(fold.take(result, listed, params))
         if (answer instanceof Refusal) return
-        const { events } = listed.lists
+        const from = isOfDays ? { days: true as const } : listed.pages ? { files: true as const } : {}
         const seconds = (performance.now() - started) / 1000
-        folds.push({ label, road: 'core', names, columns: compiled, events, ...(isOfDays && { days: true }), seconds })
+        folds.push({ label, road: 'core', names, columns: compiled, events: listed.lists.events, ...from, seconds })
       })
       return hasFolded ? answer : refuse('lists-too-large')
     } catch (error) {

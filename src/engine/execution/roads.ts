@@ -39,6 +39,8 @@ export interface FoldNote {
   readonly events?: number
   /** It read what is kept of whole days. */
   readonly days?: true
+  /** It read events from files: they do not fit into memory. */
+  readonly files?: true
   readonly seconds: number
 }
 

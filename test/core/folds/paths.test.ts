@@ -51,6 +51,7 @@ function edgesOf({ lists, seq, params }: Given): string[] {
     entry: null,
     extent: null,
     selection: null,
+    pages: null,
   }
   const completed = <R>(steps: Generator<void, R, void>): R => {
     let step = steps.next()

@@ -74,6 +74,7 @@ test('the rows of an actor are read once, however many values they have', () => 
       entry: null,
       extent: null,
       selection: null,
+      pages: null,
     },
     {
       matching: {

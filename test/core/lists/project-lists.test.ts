@@ -56,7 +56,7 @@ const noColumns: ColumnSource = {
   ofKeys: async () => undefined,
 }
 const plenty = () => new ProjectLists(new MemoryShare(1e9))
-const timesOf = ({ persons, start, end, time }: EventLists) =>
+const timesOf = ({ persons, start, end, time }: Listed['lists']) =>
   Object.fromEntries(
     Array.from({ length: persons }, (_, person) => [person, [...time.subarray(start[person], end[person])]] as const).filter(
       ([, times]) => times.length > 0,

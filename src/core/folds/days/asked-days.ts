@@ -37,7 +37,7 @@ export function askedDays(
   for (const day of source.counts.get(bit)!.all) {
     if (day.greatest < from || day.least > to) continue
     if (day.least >= from && day.greatest <= to) days.push(day)
-    else if (++cut > mostCut) return null
+    else if (++cut > mostCut || source.lists.pages) return null
     else days.push({ start: day.start, persons: personsOf(source, day, bit, bits, from, to) })
   }
   return days

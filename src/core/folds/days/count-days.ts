@@ -100,11 +100,15 @@ const mostDaysOfCodes = 20_000
 
 /** The starts of the days of all events, and the end of the last one. Null: there are none, or far too many days. A loop with pauses. */
 export function* edgesOfAll(
-  { start, end, time, persons }: ListView,
+  { start, end, time, persons, pages }: ListView,
   days: CalendarDays,
   codes: number,
 ): Generator<void, Float64Array | null, void> {
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const { least, greatest } of pages?.pages ?? []) {
+    first = Math.min(first, least)
+    last = Math.max(last, greatest)
+  }
   for (let person = 0; person < persons; person++) {
     if (person % 65_536 === 65_535) yield
     if (start[person] === end[person]) continue

@@ -60,7 +60,7 @@ function* eventsOf(source: DaySource, { matching, edges: given }: Series): Count
       const first = from <= day.least ? 0 : (from - day.start) / quarter
       const end = to > day.greatest ? day.quarters.length : (to - day.start) / quarter
       if (Number.isInteger(first) && Number.isInteger(end)) for (let q = first; q < end; q++) found[i]! += day.quarters[q]!
-      else if (++cut > mostCut) return null
+      else if (++cut > mostCut || source.lists.pages) return null
       else found[i]! += countBetween(source, day, counted, bits, from, to - 1)
       yield
     }

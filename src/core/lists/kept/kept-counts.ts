@@ -49,12 +49,15 @@ export class KeptCounts {
   bytes = 0
   private readonly lists: EventLists
   private readonly news: ListNews
+  private readonly sizeOf: () => number
   /** By key, in order of last use. */
   private readonly known = new Map<string, Kept>()
   private readonly useless = new Set<string>()
 
-  constructor(lists: EventLists) {
+  /** `sizeOf`: bytes that all events take, or would take in memory. */
+  constructor(lists: EventLists, sizeOf = () => lists.bytes) {
     this.lists = lists
+    this.sizeOf = sizeOf
     this.news = lists.news
   }
 
@@ -71,7 +74,7 @@ export class KeptCounts {
   /** Keeps it if it fits: into its share, and into `unused` bytes. Returns the bytes that were dropped for it. */
   keep(key: string, counts: SplitCounts, unused: number): number {
     const { bytes } = counts
-    const most = Math.min(Math.max(leastMemory, this.lists.bytes * memoryShare), this.bytes + unused)
+    const most = Math.min(Math.max(leastMemory, this.sizeOf() * memoryShare), this.bytes + unused)
     if (bytes > most) {
       this.useless.add(key)
       return 0
@@ -88,6 +91,18 @@ export class KeptCounts {
     this.bytes += bytes
     this.news.isOff = false
     return dropped
+  }
+
+  /** Takes what others have kept of the same events, unless they lack something. */
+  takeOver(others: KeptCounts): void {
+    for (const [key, { counts, bytes, at }] of others.known) {
+      const isComplete = counts !== null && at === others.news.length
+      this.known.set(key, { counts: isComplete ? counts : null, bytes: isComplete ? bytes : 0, at: 0 })
+      if (!isComplete) continue
+      this.bytes += bytes
+      this.news.isOff = false
+    }
+    for (const key of others.useless) this.useless.add(key)
   }
 
   leave(key: string): void {

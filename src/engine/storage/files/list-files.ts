@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ListFiles, ListImage } from '../../../core/lists/ports.ts'
+import { checksumOf } from '../../../lib/bytes/checksum.ts'
 
 // The lists of a project on disk: a header, then the arrays as they are in memory. Made to be read fast; damaged files are rebuilt.
 
@@ -90,16 +91,4 @@ async function transfer(file: FileHandle, direction: 'read' | 'write', array: Li
     done += moved
   }
   return from + bytes.length
-}
-
-/** Finds torn and damaged files, at the speed of the memory. */
-function checksumOf({ buffer, byteOffset, byteLength }: Pick<Uint8Array, 'buffer' | 'byteOffset' | 'byteLength'>): number {
-  // Arrays begin at a word, but for buffers of Node's pool.
-  const isAligned = byteOffset % 4 === 0
-  const words = isAligned ? new Int32Array(buffer, byteOffset, byteLength >>> 2) : new Int32Array(0)
-  const rest = new Uint8Array(buffer, byteOffset + words.byteLength, byteLength - words.byteLength)
-  let sum = 0x2545f491
-  for (let i = 0; i < words.length; i++) sum = Math.imul(sum ^ words[i]!, 0x01000193)
-  for (let i = 0; i < rest.length; i++) sum = Math.imul(sum ^ rest[i]!, 0x01000193)
-  return sum >>> 0
 }

@@ -31,6 +31,12 @@ const day = 86_400e6
 const days = 90
 const names = 8
 const eventsOfPerson = 50
+const noColumns: ColumnSource = {
+  columns: [],
+  ofEvents: async () => undefined,
+  ofPersons: async () => undefined,
+  ofKeys: async () => undefined,
+}
 
 if (values.measure) console.log(JSON.stringify(await measure(Number(values.measure), Number(values.memory))))
 else
@@ -82,13 +88,6 @@ function generated(events: number): ListSource {
     fingerprint: async () => '',
     merges: async () => new Map(),
   }
-}
-
-const noColumns: ColumnSource = {
-  columns: [],
-  ofEvents: async () => undefined,
-  ofPersons: async () => undefined,
-  ofKeys: async () => undefined,
 }
 
 async function measure(events: number, memory: number): Promise<Measured> {

@@ -207,6 +207,7 @@ function partsOf({ over }: Pick<Fold<unknown, unknown>, 'over'>, lists: ListView
 function evenParts({ start, end, persons }: ListView, parts: number): Range[] {
   let events = 0
   for (let person = 0; person < persons; person++) events += end[person]! - start[person]!
+  if (events === 0) return [[0, persons]]
   const ranges: Range[] = []
   let from = 0
   let taken = 0

@@ -53,6 +53,11 @@ export class EventLists {
     return Math.ceil(events * (1 + expectedSlackShare) + persons) * bytesPerEvent + persons * bytesPerPerson
   }
 
+  /** Bytes that the events of some persons take, on average. */
+  static bytesOfEvents(events: number): number {
+    return Math.ceil(events * (1 + expectedSlackShare) * bytesPerEvent)
+  }
+
   /** Without the attached columns. */
   get bytes(): number {
     return this.capacity * (bytesPerEvent - 1 + this.event.BYTES_PER_ELEMENT) + this.start.length * bytesPerPerson

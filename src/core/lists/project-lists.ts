@@ -274,7 +274,7 @@ export class ProjectLists implements MemoryHolder {
 
   /** Damaged files are no reason to fail: the lists are rebuilt. */
   private leaveDamaged(error: DamagedPages): void {
-    this.report(error)
+    this.report(new Error(`The lists of events in core/pages cannot be used, and are rebuilt: ${error.message}`, { cause: error }))
     this.forget()
     this.hasFiles = false
   }

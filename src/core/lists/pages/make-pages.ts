@@ -24,6 +24,9 @@ export interface MakePages {
   readonly eventsOfPage: number
 }
 
+/** While they are sorted. */
+const bytesPerEvent = EventLists.bytesOfEvents(1000) / 1000
+
 /** Persons with numbers from one up to another. */
 type Range = readonly [first: number, end: number]
 
@@ -53,7 +56,7 @@ export async function makePages(make: MakePages): Promise<PagedEvents> {
   const writer = await PageWriter.create(folder)
   let isWhole = false
   try {
-    for (const [first, behind] of rangesOf(byPerson, Math.max(eventsOfPage, memory / EventLists.bytesOf(1, 0)))) {
+    for (const [first, behind] of rangesOf(byPerson, Math.max(eventsOfPage, memory / bytesPerEvent))) {
       const counts = byPerson.subarray(first, behind)
       const lists = new EventLists()
       lists.expect(counts)

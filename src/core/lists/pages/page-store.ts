@@ -42,7 +42,10 @@ export class PageStore {
     private readonly memory: number,
     private readonly recordsPerStatement: number,
   ) {
-    this.eventsOfPage = Math.min(mostEvents, Math.max(fewestEvents, Math.floor((memory * pageShare) / EventLists.bytesOf(1, 0))))
+    this.eventsOfPage = Math.min(
+      mostEvents,
+      Math.max(fewestEvents, Math.floor((memory * pageShare * 1000) / EventLists.bytesOfEvents(1000))),
+    )
   }
 
   /** Whether so many events are kept in files. */
@@ -64,12 +67,21 @@ export class PageStore {
     changedSeq: number,
   ): Promise<LoadedLists> {
     const { recordsPerStatement, eventsOfPage, making: memory } = this
-    const pages = await makePages({ folder: this.next(), source, resolve, byPerson, seq, recordsPerStatement, memory, eventsOfPage })
+    const pages = await this.inNewFolder((folder) =>
+      makePages({ folder, source, resolve, byPerson, seq, recordsPerStatement, memory, eventsOfPage }),
+    )
     return new LoadedLists(emptyLists(byPerson.length), seq, merges, changedSeq, pages)
   }
 
-  private next(): string {
-    return join(this.folder, randomUUID())
+  /** What fails, on a full disk for instance, leaves nothing behind. */
+  private async inNewFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+    const folder = join(this.folder, randomUUID())
+    try {
+      return await work(folder)
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true })
+      throw error
+    }
   }
 
   /** A column of the events in memory that is still to be read. */
@@ -141,7 +153,7 @@ export class PageStore {
         loaded.dropColumn(key)
     const complete = Math.min(seq, ...Array.from(columns.values(), (column) => column.seq))
     const staying = personsAfter(lists, complete)
-    const rewritten = await rewritePages(pages!, lists, columns, staying, this.next(), this.eventsOfPage)
+    const rewritten = await this.inNewFolder((folder) => rewritePages(pages!, lists, columns, staying, folder, this.eventsOfPage))
     const left = emptyLists(lists.persons)
     const moved = new LoadedLists(left, seq, loaded.merges, loaded.changedSeq, rewritten)
     moved.upTo = loaded.upTo

@@ -47,6 +47,8 @@ class KnowingWriter {
   private isOff = false
   /** The file of persons could not be written. */
   private isWithoutFile = false
+  /** Its file was begun when the store had persons already. */
+  private lacksPersons = false
   /** The store has changed otherwise. */
   private isStale = false
   /** Of groups that are not committed. */
@@ -112,11 +114,10 @@ class KnowingWriter {
     const { known, store } = this
     if (!known?.file) return store.personsByNo(persons)
     const found: FoundPerson[] = []
-    const others: SizedPerson[] = []
-    for (const one of persons) {
-      const person = known.found(one)
-      if (person) found.push(person)
-      else others.push(one)
+    let others = notFound(known, persons, found)
+    if (others.length > 0 && this.lacksPersons) {
+      await this.readOthers(known)
+      others = notFound(known, others, found)
     }
     if (others.length === 0) return found
     for (const person of await store.personsByNo(others)) {
@@ -124,6 +125,15 @@ class KnowingWriter {
       this.written(person, (placed) => known.keep(person.personNo, placed))
     }
     return found
+  }
+
+  /** All persons that the file lacks, in one pass: to read them one batch after the other takes a pass for each. */
+  private async readOthers(known: KnownIds): Promise<void> {
+    this.lacksPersons = false
+    await this.identities.persons(0, (persons) => {
+      for (const person of persons)
+        if (known.file && !known.file.has(person.personNo)) this.written(person, (placed) => known.keep(person.personNo, placed))
+    })
   }
 
   private readonly hasRoom = (bytes: number): boolean => bytes <= this.memory.most * mostOfOne && this.memory.take(this.holder, bytes)
@@ -152,6 +162,7 @@ class KnowingWriter {
     try {
       const found = await readKnown(index, await this.store.identity(), persons)
       await removeKnown(index)
+      this.lacksPersons = found?.lacksPersons === true
       if (found?.seq === appliedSeq) return found
       found?.close()
     } catch (error) {
@@ -162,6 +173,7 @@ class KnowingWriter {
 
   private async readAnew(appliedSeq: number, nextPersonNo: number): Promise<void> {
     this.isStale = false
+    this.lacksPersons = false
     for (let attempt = 0; attempt < 3; attempt++) {
       this.known?.close()
       this.known = null
@@ -236,7 +248,10 @@ class KnowingWriter {
     const { known } = this
     if (!known) return null
     try {
-      if (!known.file && person.personNo > this.mostInMemory) known.file = this.newFile()
+      if (!known.file && person.personNo > this.mostInMemory) {
+        known.file = this.newFile()
+        this.lacksPersons = true
+      }
       const placed = known.file?.write(person) ?? null
       if (placed) place?.(placed)
       return placed
@@ -322,6 +337,15 @@ class KnowingWriter {
     })
     return { no, state: { hasRecord, size: placed?.size ?? bytesOf(properties) + bytesOf(propertyTimes) }, placed }
   }
+}
+
+/** Adds those that the file has. Returns the others. */
+function notFound(known: KnownIds, persons: readonly SizedPerson[], found: FoundPerson[]): SizedPerson[] {
+  return persons.filter((one) => {
+    const person = known.found(one)
+    if (person) found.push(person)
+    return person === null
+  })
 }
 
 interface StagedPerson {

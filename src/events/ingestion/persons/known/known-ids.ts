@@ -88,6 +88,12 @@ export class KnownIds {
     return this.places.bytes + this.persons.bytes + (this.file?.memory ?? 0)
   }
 
+  /** Whether the file lacks persons that are known. */
+  get lacksPersons(): boolean {
+    const { file, persons } = this
+    return file !== null && persons.some((no) => !file.has(no))
+  }
+
   private sizeOf(no: number): number {
     return this.persons.get(no)?.size ?? 0
   }

@@ -50,6 +50,13 @@ export class PersonStates {
     return (state & isThere) === 0 ? null : { hasRecord: (state & hasRecord) !== 0, size: state & largestSize }
   }
 
+  /** Whether something holds for one of the numbers that have a person. */
+  some(holds: (no: number) => boolean): boolean {
+    for (const [i, chunk] of this.states.entries())
+      for (const [at, state] of chunk.entries()) if ((state & isThere) !== 0 && holds((i << chunkBits) | at)) return true
+    return false
+  }
+
   /** The number itself: it is not merged any more. */
   merge(no: number, survivor: number): void {
     if (no === survivor && !this.survivors[no >>> chunkBits]) return

@@ -263,6 +263,27 @@ async function filled(): Promise<World & { readonly people: People }> {
   return { ...world, people }
 }
 
+test('persons from before the file was begun are read in one pass, also after a restart in between', async () => {
+  for (const isRestarted of [false, true]) {
+    const world = await worldOf({ mostInMemory: 12 })
+    const people = new People(randomOf(11))
+    while (people.everyId.length < 40) {
+      const group = await world.writer.openGroup()
+      for (let step = 0; step < 8; step++) people.step(group)
+      await people.commit(group)
+    }
+    if (isRestarted) {
+      await world.writer.close()
+      world.writer = await opened(world)
+    }
+    world.store.personReads = 0
+    const sizes = world.store.sizes(Array.from({ length: 200 }, (_, no) => no))
+    expect(sizes.length).toBeGreaterThan(12)
+    for (const one of sizes) expect(await world.writer.personsByNo([one])).toEqual(world.store.found([one]))
+    expect(world.store.personReads).toBe(0)
+  }
+})
+
 test('a file that is complete is read instead of the store', async () => {
   const { people, ...world } = await filled()
   world.writer = await opened(world)

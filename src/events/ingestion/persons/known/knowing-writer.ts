@@ -231,6 +231,7 @@ class KnowingWriter {
 
   private committed(known: KnownIds, changes: IdentityChanges, seq: number): void {
     known.apply(changes, seq)
+    if (known.file && changes.persons.some(({ placed }) => placed === null)) this.lacksPersons = true // staged before there was a file
     if (!this.hasRoom(known.bytes)) this.stop()
   }
 

@@ -284,6 +284,28 @@ test('persons from before the file was begun are read in one pass, also after a 
   }
 })
 
+test('persons that were staged before the file was begun, and committed after it, are in the file', async () => {
+  const world = await worldOf({ mostInMemory: 12 })
+  const put = (group: StagedGroup, no: number) => {
+    const texts = { properties: `{"no":${no}}`, property_times: '' }
+    const row = { uuid: nameUuid(namespace, String(no)), has_record: true, created_at: 1, is_identified: false, version: 0, updated_at: 1 }
+    group.put('persons', { person_no: no, ...row, ...texts, imported_at: null, changed_seq: no }, true)
+  }
+  const before = await world.writer.openGroup()
+  for (const no of [1, 2]) put(before, no)
+  await before.commit(noSlots)
+  const group = await world.writer.openGroup()
+  for (const no of [3, 4, 5, 20]) put(group, no)
+  world.store.personReads = 0
+  const read = async (numbers: readonly number[]) => {
+    for (const one of world.store.sizes(numbers)) expect(await world.writer.personsByNo([one])).toEqual(world.store.found([one]))
+  }
+  await read([1, 2])
+  await group.commit(noSlots)
+  await read([1, 2, 3, 4, 5, 20])
+  expect(world.store.personReads).toBe(0)
+})
+
 test('a file that is complete is read instead of the store', async () => {
   const { people, ...world } = await filled()
   world.writer = await opened(world)

@@ -1,4 +1,6 @@
 import * as z from 'zod'
+import { flag, listOf, text } from '../../../service/accounts/fields.ts'
+import { mostMembers } from '../../../service/accounts/scim/groups.ts'
 
 // Resources of SCIM (RFC 7643), as far as this server has them.
 
@@ -42,3 +44,20 @@ export const scimListOf = <S extends z.ZodType>(resource: S) =>
     itemsPerPage: z.int(),
     Resources: z.array(resource),
   })
+
+/** For readers: the service reads bodies by itself, as names may be in any case, and ignores other attributes. */
+export const scimUserInput = z.object({
+  userName: text({ max: 254 }).meta({ description: 'An e-mail address of the domain' }),
+  externalId: text({ max: 400 }).nullable().optional(),
+  name: z.object({ givenName: text({ max: 150 }).optional(), familyName: text({ max: 150 }).optional() }).optional(),
+  displayName: text({ max: 400 }).nullable().optional(),
+  active: flag().optional(),
+  emails: listOf(z.object({ value: text({ max: 400 }), type: text({ max: 20 }).optional(), primary: flag().optional() })).optional(),
+})
+export const scimGroupInput = z.object({
+  displayName: text({ max: 200 }),
+  externalId: text({ max: 400 }).nullable().optional(),
+  members: listOf(z.object({ value: text({ max: 50 }).meta({ description: 'The id of a user' }) }), 'ids')
+    .max(mostMembers)
+    .optional(),
+})

@@ -1,6 +1,6 @@
 import type { Role, User } from '../../../service/accounts/records.ts'
 import { type Comparison, readFilter } from '../../../service/accounts/scim/expressions.ts'
-import { groupInput, patchInput, userInput } from '../../../service/accounts/scim/operations.ts'
+import { patchInput } from '../../../service/accounts/scim/operations.ts'
 import type { Provider } from '../../../service/accounts/scim/tokens.ts'
 import type { ProvidedUser } from '../../../service/accounts/scim/users.ts'
 import { providerOf, scimMedia } from '../access/scim.ts'
@@ -9,7 +9,7 @@ import { failures } from '../errors.ts'
 import { defineResource, Reply, type Row, type RowMaker, type Visit } from '../resource.ts'
 import { discovery } from './scim-discovery.ts'
 import { locationOf, pageOf, presentGroup, presentUser, projected, rangeOf, wants } from './scim-format.ts'
-import { scimGroupSchema, scimListOf, scimUserSchema } from './scim-schemas.ts'
+import { scimGroupInput, scimGroupSchema, scimListOf, scimUserInput, scimUserSchema } from './scim-schemas.ts'
 
 // SCIM 2.0 (RFC 7644): the identity provider of a proven domain provisions users with addresses of the domain, and groups, which are roles.
 
@@ -123,7 +123,7 @@ const userRows = (row: RowMaker<'open'>): readonly Row[] => {
       path: 'Users',
       name: 'create_user',
       summary: 'Makes an account, or lets an existing one join the organization, as a viewer',
-      body: userInput,
+      body: scimUserInput,
       status: 201,
       work: async (visit, provider) =>
         userReply(visit, provider, await visit.app.accounts.scim.users.create(provider, visit.body, fromOf(visit)), 201),
@@ -140,7 +140,7 @@ const userRows = (row: RowMaker<'open'>): readonly Row[] => {
       path: 'Users/:id',
       name: 'replace_user',
       summary: 'Changes a user; what is not named stays as it is',
-      body: userInput,
+      body: scimUserInput,
       work: async (visit, provider) =>
         userReply(visit, provider, await visit.app.accounts.scim.users.replace(provider, idOf(visit), visit.body, fromOf(visit))),
     }),
@@ -187,7 +187,7 @@ const groupRows = (row: RowMaker<'open'>): readonly Row[] => {
       path: 'Groups',
       name: 'create_group',
       summary: 'Makes a role, which gives nothing until an administrator opens a project to it',
-      body: groupInput,
+      body: scimGroupInput,
       status: 201,
       work: async (visit, provider) =>
         groupReply(visit, provider, await visit.app.accounts.scim.groups.create(provider, visit.body, fromOf(visit)), 201),
@@ -204,7 +204,7 @@ const groupRows = (row: RowMaker<'open'>): readonly Row[] => {
       path: 'Groups/:id',
       name: 'replace_group',
       summary: 'Changes a group; `members` are all that it has, of the domain',
-      body: groupInput,
+      body: scimGroupInput,
       work: async (visit, provider) =>
         groupReply(visit, provider, await visit.app.accounts.scim.groups.replace(provider, idOf(visit), visit.body, fromOf(visit))),
     }),

@@ -24,7 +24,7 @@ type Reading = AccountStore['read']
 const longestName = 200
 const longestId = 400
 /** A role can have as many. */
-const mostMembers = 10_000
+export const mostMembers = 10_000
 
 const isOfDomain = (user: User, { domain }: Domain): boolean => !isHostUser(user) && domainOf(user.email) === domain
 const membersOf = async (tables: Reading, domain: Domain, role: Role): Promise<readonly User[]> => {

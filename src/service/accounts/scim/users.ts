@@ -163,6 +163,9 @@ const steps = (context: AccountContext, tables: AccountTables, domain: Domain, f
     if (membership?.level === level.owner)
       throw notAllowed('The owner of the organization cannot be deactivated or deleted. Pass ownership on first, in Settings → Members.')
     if (membership) await endMembership(tables, membership, { keepsProvided: true })
+    // An invitation from before would let the user back in, at its level.
+    const invites = (await tables.invites.find({ organization_id })).filter(({ target_email }) => sameEmail(target_email, user.email))
+    await tables.invites.remove({ id: invites.map(({ id }) => id) })
     const { sessions, keys } = await endAccess(tables, user)
     const others = await tables.memberships.find({ user_id: user.id })
     if (others.length === 0 && user.is_active) await setActive(tables, user, false, domain.domain)

@@ -154,6 +154,22 @@ describe('what an account has elsewhere', () => {
     expect((await call('GET', '/api/users/@me/', { as: later })).status).toBe(200)
   })
 
+  test('an invitation from before does not let back in who was deactivated', async () => {
+    const { call, world, admin, organization } = held.home
+    const provider = await newDomain()
+    const ann = await world.user(`ann@${provider.domain.domain}`, held.home.other.id)
+    const at = `/api/organizations/${organization.id}/invites/`
+    const { body: invite } = await call('POST', at, { as: admin, body: { target_email: ann.email, level: 8 } })
+    await provider.user('ann')
+    await provider.send('PATCH', `/Users/${ann.uuid}`, patchOf({ op: 'Replace', path: 'active', value: 'False' }))
+    expect((await call('POST', `/api/signup/${invite.secret}/`, { as: ann })).status).toBe(400)
+    expect(await membershipOf(ann)).toBeUndefined()
+    // A new one is what an administrator has decided since.
+    const { body: later } = await call('POST', at, { as: admin, body: { target_email: ann.email, level: 1 } })
+    expect((await call('POST', `/api/signup/${later.secret}/`, { as: ann })).status).toBe(201)
+    expect((await provider.send('GET', `/Users/${ann.uuid}`)).body.active).toBe(true)
+  })
+
   test('the first proof of an address ends what the account had before', async () => {
     const { call, world } = held.home
     const provider = await newDomain()

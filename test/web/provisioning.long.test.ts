@@ -76,6 +76,10 @@ describe.skipIf(!hasBrowser)('provisioning in a browser', () => {
     await page.getByRole('button', { name: 'Take By hand from Grace Hopper' }).press('Enter')
     await page.getByRole('button', { name: 'Take By hand from Grace Hopper' }).waitFor({ state: 'detached' })
 
+    await open('settings/activity')
+    await page.getByText('Identity provider of example.com').first().waitFor()
+    await looksRight('the activity log')
+
     await open('settings/access')
     await page.getByText('No role.').waitFor()
     await page.getByLabel('Role', { exact: true }).selectOption('Compilers')

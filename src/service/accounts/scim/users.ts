@@ -188,6 +188,8 @@ const steps = (context: AccountContext, tables: AccountTables, domain: Domain, f
     const other = await findUserByEmail(tables, address)
     if (other && other.id !== user.id) throw taken()
     await tables.users.update({ id: user.id }, { email: address })
+    // Providers that name users by their addresses may give the old one to somebody else, and say the new one of this user.
+    await tables.identities.remove({ user_id: user.id, subject: user.email.toLowerCase() })
     // Mailed links prove access to the old mailbox only.
     await tables.email_links.remove({ user_id: user.id })
     if (!sameEmail(address, user.email)) await tables.password_links.remove({ user_id: user.id, is_mailed: true })

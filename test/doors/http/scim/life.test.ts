@@ -239,6 +239,39 @@ describe('what an account has elsewhere', () => {
     expect(await membershipOf(ann)).toMatchObject({ level: level.viewer })
   })
 
+  test('an identity that is named by the old address does not reach the account any more, the one named by the new address does', async () => {
+    const { accounts } = held.home.world
+    const provider = await newDomain()
+    const { domain } = provider
+    const { body: created } = await provider.user('Ann')
+    const signIn = (email: string, subject = email.toLowerCase()) =>
+      accounts.identities.find(
+        {
+          provider: `saml ${domain.id}`,
+          issuer: 'https://login.test',
+          subject,
+          email,
+          isEmailVerified: true,
+          managesDomain: true,
+          firstName: '',
+          lastName: '',
+          domain,
+          once: null,
+        },
+        { address: null, user_agent: null },
+      )
+    expect((await signIn(`Ann@${domain.domain}`)).uuid).toBe(created.id)
+    await provider.send('PUT', `/Users/${created.id}`, { userName: `lee@${domain.domain}` })
+    expect((await signIn(`lee@${domain.domain}`)).uuid).toBe(created.id)
+    const { body: second } = await provider.user('ann')
+    expect((await signIn(`ann@${domain.domain}`)).uuid, 'another person has the address now').toBe(second.id)
+    // What does not depend on the address stays.
+    const { body: third } = await provider.user('kim')
+    expect((await signIn(`kim@${domain.domain}`, 'id 7')).uuid).toBe(third.id)
+    await provider.send('PUT', `/Users/${third.id}`, { userName: `kay@${domain.domain}` })
+    expect((await signIn(`kay@${domain.domain}`, 'id 7')).uuid).toBe(third.id)
+  })
+
   test('the owner cannot be deactivated or deleted; what comes with it is not done either', async () => {
     const { world, other, outsider } = held.home
     const organization = await world.makeOrganization({ name: 'Owned', owner: null, withProject: true })

@@ -5,6 +5,7 @@ import type { CodeRow } from './row.ts'
 export interface RequestErrorData {
   'not-authenticated': Record<string, never>
   'wrong-key': { where: string; isProjectKey?: boolean }
+  'wrong-scim-token': Record<string, never>
   'wrong-login': Record<string, never>
   'not-acceptable': Record<string, never>
   'wrong-method': { method: string; allowed: readonly string[] }
@@ -36,6 +37,13 @@ export const requestErrors: { readonly [C in keyof RequestErrorData]: CodeRow<Re
     text: (d) => `Personal API key found in request ${d.where} is invalid.`,
     expected: (d) =>
       d.isProjectKey ? "A personal API key (phx_…). The key that was sent is a project's public key, which can only send events." : null,
+    status: 401,
+    wire: 'authentication_failed',
+    headers: bearer,
+  },
+  'wrong-scim-token': {
+    text: () =>
+      'The Authorization header must have the token of a domain: `Bearer scim_…`. An administrator makes it in Settings → Domains. A new one replaces the one before.',
     status: 401,
     wire: 'authentication_failed',
     headers: bearer,

@@ -30,6 +30,7 @@ export const fieldLimits = {
   ),
   config: field(50_000, 'characters as JSON', 'a configuration', 'Fields of a destination, of a plugin, or of its schema.'),
   source: field(4 * mebibyte, 'characters', 'one file of a plugin', 'Code that is compiled as a whole.'),
+  members: field(4 * mebibyte, 'characters as JSON', 'a group of an identity provider', 'Ten thousand members, with their addresses.'),
   file: field(6 * mebibyte, 'characters', 'an attached file, in base64', 'Four MiB of bytes.'),
   files: field(8 * mebibyte, 'characters as JSON', 'the files of one request', 'Less than a body.'),
   body: field(
@@ -92,7 +93,7 @@ export const rowLimits = {
   memberships: refused('memberships', 500, { organization_id: 10_000, user_id: 200 }, 'Read at every request.'),
   invites: refused('open invitations', 12_000, { organization_id: 1_000 }, 'Each is a mail.'),
   domains: refused('domains', 25_000, { organization_id: 100 }, 'Each is a look-up in DNS.'),
-  roles: refused('roles', 1_000, { organization_id: 500 }, 'Listed as a whole.'),
+  roles: refused('roles', 1_500, { organization_id: 500 }, 'Listed as a whole.'),
   role_memberships: refused('members of a role', 500, { role_id: 10_000 }, 'Listed as a whole.'),
   projects: refused(
     'projects',
@@ -101,6 +102,7 @@ export const rowLimits = {
     'Each has a store; an application may have one for each of its customers.',
   ),
   project_memberships: refused('members of a private project', 500, { project_id: 10_000 }, 'Read at every request.'),
+  project_roles: refused('roles with access to a private project', 500, { project_id: 500 }, 'Read at every request.'),
   definition_notes: refused('described events and properties', 40_000, { project_id: 5_000 }, 'Held in memory.'),
   insights: refused('insights', 100_000, { project_id: 10_000 }, 'Includes those in the trash.'),
   insight_views: replaced('views of insights', 500, { project_id: 50_000 }, 'viewed_at', 'For lists of recently viewed insights.'),
@@ -190,6 +192,8 @@ export const rowLimits = {
   ),
   pending_logins: replaced('logins that wait for a code', 500, { user_id: 20 }, 'created_at', 'Each ends after ten minutes.'),
   identities: refused('linked identities', 3_000, { user_id: 20 }, 'Read when somebody signs in through an identity provider.'),
+  scim_tokens: refused('tokens of SCIM', 1_000, { domain_id: 1 }, 'A new one replaces it.'),
+  scim_users: refused('users of an identity provider', 2_000, { organization_id: 20_000 }, 'Includes those that it has deactivated.'),
   used_assertions: refused('used assertions of SAML', 200, {}, 'Removed after twelve minutes.', { inAll: 50_000 }),
   idempotent_answers: replaced('answers kept for a retry', 300_000, { user_id: 2_000 }, 'created_at', 'Removed after a day.'),
   query_runs: replaced('async queries', 20_000, { project_id: 5_000 }, 'start_time', 'Removed ten minutes after their end.'),

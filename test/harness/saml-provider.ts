@@ -52,11 +52,26 @@ export class SamlProvider {
   private readonly key = join(this.folder, 'key.pem')
   readonly certificate: string
 
-  constructor(bits = 2048) {
+  /** `key`: an RSA key of so many bits, or one on that curve. */
+  constructor(key: number | 'prime256v1' | 'secp384r1' = 2048) {
     const cert = join(this.folder, 'cert.pem')
     execFileSync(
       'openssl',
-      ['req', '-x509', '-newkey', `rsa:${bits}`, '-nodes', '-subj', '/CN=idp.test', '-days', '30', '-keyout', this.key, '-out', cert],
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        ...(typeof key === 'number' ? [`rsa:${key}`] : ['ec', '-pkeyopt', `ec_paramgen_curve:${key}`]),
+        '-nodes',
+        '-subj',
+        '/CN=idp.test',
+        '-days',
+        '30',
+        '-keyout',
+        this.key,
+        '-out',
+        cert,
+      ],
       { stdio: 'ignore' },
     )
     this.certificate = readFileSync(cert, 'utf8')

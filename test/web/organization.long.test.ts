@@ -130,6 +130,13 @@ describe.skipIf(!hasBrowser)('access, domains and invitations in a browser', () 
     names['_waymark-challenge.shop.example.com'] = { type: 'TXT', data: [challenge] }
     await verify.click()
     await row.getByText('verified', { exact: true }).waitFor()
+    // What is required must be set up first.
+    await row.getByRole('button', { name: 'SAML…' }).click()
+    await dialog().getByLabel('Entity ID of the provider').fill('https://idp.test')
+    await dialog().getByLabel('Sign-on URL of the provider').fill('https://idp.test/sso')
+    await dialog().getByLabel('Certificate of the provider').fill('MIIB')
+    await dialog().getByRole('button', { name: 'Save' }).click()
+    await dialog().waitFor({ state: 'hidden' })
     await row.getByRole('button', { name: 'Sign-in…' }).click()
     await dialog().getByLabel('Only with').selectOption({ label: 'SAML' })
     await dialog()

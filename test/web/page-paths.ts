@@ -34,6 +34,7 @@ export const pagePaths = [
   'settings/organization',
   'settings/members',
   'settings/invites',
+  'settings/roles',
   'settings/domains',
   'settings/proxies',
   'settings/activity',

@@ -19,6 +19,10 @@ export const domainSchema = z.object({
   oidc_issuer: z.string().nullable(),
   oidc_client_id: z.string().nullable(),
   has_oidc_client_secret: z.boolean().meta({ description: 'The secret itself is never sent back' }),
+  scim_token: z
+    .object({ mask_value: z.string(), created_at: timeSchema, last_used_at: timeSchema.nullable() })
+    .nullable()
+    .meta({ description: 'With which the identity provider of the domain provisions users; null: none' }),
   proof: z.string().nullable().meta({
     description: '`dns`: name servers are asked again from time to time; `operator`; null: not proven, or proven by an older version',
   }),
@@ -32,3 +36,10 @@ export const domainSchema = z.object({
   not_enforced: notEnforcedSchema,
 })
 export type DomainAnswer = z.output<typeof domainSchema>
+
+export const scimTokenSchema = z.object({
+  value: z.string().nullable().meta({ description: 'Shown once' }),
+  mask_value: z.string(),
+  created_at: timeSchema,
+})
+export type ScimTokenAnswer = z.output<typeof scimTokenSchema>

@@ -13,3 +13,13 @@ export const projectMemberSchema = z.object({
   updated_at: timeSchema,
 })
 export type ProjectMemberAnswer = z.output<typeof projectMemberSchema>
+
+export const projectRoleSchema = z.object({
+  id: uuidSchema,
+  role_id: uuidSchema,
+  name: z.string(),
+  level: z.int(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+})
+export type ProjectRoleAnswer = z.output<typeof projectRoleSchema>

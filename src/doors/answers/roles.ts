@@ -17,6 +17,10 @@ export const roleSchema = z.object({
   created_at: timeSchema,
   created_by: userSchema.nullable(),
   members: z.array(membershipSchema),
+  from_domain: z
+    .string()
+    .nullable()
+    .meta({ description: 'The domain whose identity provider has made the role by SCIM, and changes it; null: none' }),
   associated_flags: z.array(z.object({ id: z.int(), key: z.string() })),
 })
 export type RoleAnswer = z.output<typeof roleSchema>

@@ -13,6 +13,7 @@ import type { Accounts } from '../../service/accounts/accounts.ts'
 import { defaultSettings } from '../../service/accounts/context.ts'
 import { openAccounts } from '../../service/directory/control.ts'
 import { listLargest } from '../../service/directory/large-rows.ts'
+import { type LockedDomain, lockedDomains, lockedText } from '../../service/single-sign-on/locked-domains.ts'
 import { directoryCommands, type ImportState } from '../http/commands/directory-commands.ts'
 import { engineOf } from './clickhouse-option.ts'
 import type { Command, Output, Values } from './command.ts'
@@ -48,7 +49,13 @@ async function askServer(server: RunningServer, output: Output): Promise<number>
   const failures = await server.do('failures', {})
   for (const { project, message } of failures) output.out(`Project ${String(project).padEnd(8)} ${message}`)
   sayImports(await server.do('imports', {}), output)
-  return failures.length
+  return failures.length + sayLocked(await server.do('locked-domains', {}), output)
+}
+
+/** Returns how many there are for sure. */
+function sayLocked(domains: readonly LockedDomain[], { out }: Output): number {
+  for (const one of domains) out(`Sign-in          ${lockedText(one)}`)
+  return domains.filter(({ isCertain }) => isCertain).length
 }
 
 const left: Readonly<Record<LastOwner, string | null>> = {
@@ -93,7 +100,7 @@ async function inspect(
       if (typeof inspection === 'string' || hasProblem(inspection) || aside.length > 0) problems++
     }
     sayImports(await directoryCommands.imports({ accounts }, {}), output)
-    return problems
+    return problems + sayLocked(await lockedDomains(accounts.context, null), output)
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error
     throw new WaymarkError('unusable-directory', { dataDir, reason: error.message }, { cause: error })

@@ -13,6 +13,7 @@ import type { ExportOptions } from '../../service/exports/open-exports.ts'
 import { createCnameLookup, createTxtLookup } from '../../service/network/dns.ts'
 import { createMailer } from '../../service/network/smtp.ts'
 import type { PluginOptions } from '../../service/plugins/open-plugins.ts'
+import { lockedText } from '../../service/single-sign-on/locked-domains.ts'
 import { type ProviderOptions, readProviders } from '../../service/single-sign-on/providers.ts'
 import { type DownloadInput, directoryCommands, downloadFrom } from '../http/commands/directory-commands.ts'
 import { type LocalCommands, type LocalDownloads, withLocalCommands } from '../http/commands/local-commands.ts'
@@ -327,6 +328,7 @@ export const serve: Command = {
         onRecovery: ({ project, ...notice }) => log('warn', recoveryText(notice), { project, ...notice }),
       })
       const start = await waymark.accounts.firstStart(bootstrapKeys(values))
+      for (const locked of await directoryCommands['locked-domains'](waymark, {})) log('warn', lockedText(locked))
       const demoId = values.isOn('demo') && start.personalKey !== null ? await makeDemo(waymark, start) : null
       const handler = createHandler(waymark, {
         limits: () => limits,

@@ -72,6 +72,8 @@ export interface App {
   readonly codeAttempts: LoginAttempts
   /** Of logins through identity providers. */
   readonly signOnAttempts: LoginAttempts
+  /** Of tokens of SCIM. */
+  readonly scimAttempts: LoginAttempts
   readonly singleSignOn: SingleSignOn
   /** Of links by mail for a new password. */
   readonly mailedLinks: LoginAttempts

@@ -30,6 +30,7 @@ const denied = (message: string) => new WaymarkError('not-allowed', { message })
 export const failures = {
   notAuthenticated: () => new WaymarkError('not-authenticated', {}),
   badKey: (where: string, key: string) => new WaymarkError('wrong-key', { where, isProjectKey: key.startsWith(projectKeyPrefix) }),
+  badScimToken: () => new WaymarkError('wrong-scim-token', {}),
   badLogin: () => new WaymarkError('wrong-login', {}),
   codeRequired: () => new WaymarkError('code-required', {}),
   secondFactorRequired: (organizations: readonly string[], isKey: boolean) =>

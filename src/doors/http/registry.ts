@@ -27,6 +27,7 @@ import { persons } from './resources/persons.ts'
 import { pluginConfigResources } from './resources/plugin-configs.ts'
 import { pluginResources } from './resources/plugins.ts'
 import { projectMembers } from './resources/project-members.ts'
+import { projectRoles } from './resources/project-roles.ts'
 import { organizationProjectList, organizationProjects, projectList, projects } from './resources/projects.ts'
 import { propertyDefinitions } from './resources/property-definitions.ts'
 import { proxyRecords } from './resources/proxy-records.ts'
@@ -34,6 +35,7 @@ import { query } from './resources/query.ts'
 import { roleMemberships, roles } from './resources/roles.ts'
 import { saml } from './resources/saml.ts'
 import { savedQueries } from './resources/saved-queries.ts'
+import { scim } from './resources/scim.ts'
 import { session } from './resources/session.ts'
 import { shared } from './resources/shared.ts'
 import { sharingResources } from './resources/sharing.ts'
@@ -56,6 +58,7 @@ export const resources: readonly Resource[] = [
   projectList,
   projects,
   projectMembers,
+  projectRoles,
   organizationBatchExports,
   batchExports,
   ...pluginResources,
@@ -88,6 +91,7 @@ export const resources: readonly Resource[] = [
   passwordLinks,
   oidc,
   saml,
+  scim,
   signup,
   setup,
   ...notKeptResources,

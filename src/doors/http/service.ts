@@ -9,6 +9,7 @@ import { authenticate, type Caller, type HostCaller, loggedIn } from './access/a
 import { createHostSignIn } from './access/host-sign-in.ts'
 import { createImportThrottle } from './access/import-throttle.ts'
 import { asOne, type Callers, createThrottle, ofCallers } from './access/rate-limits.ts'
+import { isScim, scimCallerOf, scimFailureBody, scimMedia, scimStatusOf } from './access/scim.ts'
 import type { App, Log } from './app.ts'
 import { type CaptureAnswer, type CaptureServices, captureRoute, handleCapture, sendsEvents, takeEvents } from './capture/handler.ts'
 import { codeOf } from './capture/refusal.ts'
@@ -145,7 +146,8 @@ const answering = (app: App, siteOf: ServiceOptions['siteOf']) => {
       admit({ app, request, url, site, params, query: url.searchParams, body: undefined, caller, breakOff }, wanted, route.resource.tooLow)
     const caller = await identify()
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
-    if (row?.limits.includes('shared')) onRate(throttle(['shared'], readerOf(site, params)))
+    if (row?.limits.includes('scim')) onRate(throttle(['scim'], asOne(scimCallerOf(request, site.client))))
+    else if (row?.limits.includes('shared')) onRate(throttle(['shared'], readerOf(site, params)))
     else if (caller !== null && caller.via !== 'key') throttle(['session'], sessionOf(caller.user.id))
     else if (caller !== null) onRate(throttle(ofCallers(row?.limits ?? ['api']), await countedAs(caller, params)))
     let admitted = await enter(caller)
@@ -257,8 +259,9 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
       })
     return failure
   }
-  const failed = (error: unknown, id: string): Response => {
+  const failed = (error: unknown, id: string, path: string): Response => {
     const failure = reported(error, id)
+    if (isScim(path)) return json(scimStatusOf(failure), scimFailureBody(failure), { ...failure.headers, 'content-type': scimMedia })
     return json(failure.status, failureBody(failure), failure.headers)
   }
 
@@ -336,8 +339,10 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
       c.set('route', path)
       return page(c.req.raw)
     })
-  hono.notFound((c) => failed(failures.notFound(c.req.path.startsWith('/api') ? 'Endpoint not found.' : 'Not found.'), c.get('id')))
-  hono.onError((error, c) => failed(error, c.get('id')))
+  hono.notFound((c) =>
+    failed(failures.notFound(c.req.path.startsWith('/api') ? 'Endpoint not found.' : 'Not found.'), c.get('id'), c.req.path),
+  )
+  hono.onError((error, c) => failed(error, c.get('id'), c.req.path))
   return async (
     request: Request,
     address: string | null = null,

@@ -18,9 +18,13 @@ import { createDefinitionNotes } from './projects/definition-notes.ts'
 import { createDeletions } from './projects/deletions.ts'
 import { createHistoricalImports } from './projects/historical-imports.ts'
 import { createProjectMembers } from './projects/project-members.ts'
+import { createProjectRoles } from './projects/project-roles.ts'
 import { createProjects, insertProject, type NewProject } from './projects/projects.ts'
 import { type AccountStore, type LevelName, level, type Organization, type ProjectRecord, type User } from './records.ts'
 import { notFound } from './refusals.ts'
+import { createScimGroups } from './scim/groups.ts'
+import { createScimTokens } from './scim/tokens.ts'
+import { createScimUsers } from './scim/users.ts'
 import { lazySecretBox } from './secrets/secret-box.ts'
 import { createIdentities } from './single-sign-on/identities.ts'
 import { createActivation } from './users/activation.ts'
@@ -165,8 +169,10 @@ export const createAccounts = (options: AccountOptions) => {
     emailLinks: createEmailLinks(context),
     domains: createDomains(context),
     roles: createRoles(context),
+    scim: { tokens: createScimTokens(context), users: createScimUsers(context), groups: createScimGroups(context) },
     projects: createProjects(context),
     projectMembers: createProjectMembers(context),
+    projectRoles: createProjectRoles(context),
     proxyRecords: createProxyRecords(context),
     historicalImports: createHistoricalImports(context),
     eventQuotas: createEventQuotas(context),

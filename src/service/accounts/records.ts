@@ -23,6 +23,7 @@ export const accountShapes = {
     preferences: 'json',
     issuer: 'text?', // the application that signs the user in; null: the user has a password here
     subject: 'text?', // what that application calls the user
+    deactivated_by: 'text?', // the domain whose identity provider has deactivated the account; null: the operator
   },
   organizations: {
     id: 'text',
@@ -87,6 +88,8 @@ export const accountShapes = {
     feature_flags_access_level: 'integer',
     created_by_id: 'integer?',
     created_at: 'time',
+    scim_domain_id: 'text?', // the domain whose identity provider has made it, and changes it
+    external_id: 'text?', // what that provider calls it
   },
   role_memberships: {
     id: 'text',
@@ -117,6 +120,15 @@ export const accountShapes = {
     user_id: 'integer',
     level: 'integer',
     joined_at: 'time',
+    updated_at: 'time',
+  },
+  /** Private projects that are open to the members of a role. */
+  project_roles: {
+    id: 'text',
+    project_id: 'integer',
+    role_id: 'text',
+    level: 'integer',
+    created_at: 'time',
     updated_at: 'time',
   },
   definition_notes: {
@@ -672,6 +684,30 @@ export const accountShapes = {
     created_at: 'time',
     last_used_at: 'time',
   },
+  /** With which the identity provider of a domain provisions users: at most one for a domain. */
+  scim_tokens: {
+    id: 'text',
+    organization_id: 'text',
+    domain_id: 'text',
+    hash: 'text',
+    mask_value: 'text',
+    created_by_id: 'integer?',
+    created_at: 'time',
+    last_used_at: 'time?',
+  },
+  /** What an identity provider says of users whom it provisions. A row stays while the user is deactivated. */
+  scim_users: {
+    id: 'text',
+    organization_id: 'text',
+    domain_id: 'text',
+    user_id: 'integer',
+    external_id: 'text?',
+    display_name: 'text?',
+    work_email: 'text?', // as it was sent, if it is not the address of the account; used for nothing
+    is_deactivated: 'boolean', // does not join by the domain until the provider activates the user
+    created_at: 'time',
+    updated_at: 'time',
+  },
   /** Assertions of SAML that have signed somebody in, as long as they could be used again. */
   used_assertions: {
     hash: 'text',
@@ -726,6 +762,9 @@ export type Domain = RowOf<Shapes['domains']>
 export type Role = RowOf<Shapes['roles']>
 export type RoleMembership = RowOf<Shapes['role_memberships']>
 export type ProjectRecord = RowOf<Shapes['projects']>
+export type ProjectRole = RowOf<Shapes['project_roles']>
+export type ScimToken = RowOf<Shapes['scim_tokens']>
+export type ScimUser = RowOf<Shapes['scim_users']>
 export type ProjectMembership = RowOf<Shapes['project_memberships']>
 export type Insight = RowOf<Shapes['insights']>
 export type InsightRefresh = RowOf<Shapes['insight_refreshes']>

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { AccountContext } from '../accounts/context.ts'
+import { type AccessTables, givenLevel } from '../accounts/projects/private-access.ts'
 import {
   type AccountTables,
   level,
@@ -142,15 +143,10 @@ export async function dropVersions(tables: AccountTables, pluginId: number, curr
 }
 
 /** An administrator of the project, or of its organization. */
-export async function isProjectAdmin(
-  tables: Pick<AccountTables, 'project_memberships'>,
-  project: Pick<ProjectRecord, 'id'>,
-  membership: Membership,
-): Promise<boolean> {
+export async function isProjectAdmin(tables: AccessTables, project: Pick<ProjectRecord, 'id'>, membership: Membership): Promise<boolean> {
   if (membership.level >= level.admin) return true
   if (membership.level < level.member) return false
-  const own = await tables.project_memberships.first({ user_id: membership.user_id, project_id: project.id })
-  return (own?.level ?? 0) >= level.admin
+  return ((await givenLevel(tables, project.id, membership.user_id)) ?? 0) >= level.admin
 }
 
 export const waitsForAgreement =

@@ -59,7 +59,7 @@ const mailAbout = (context: AccountContext, domain: Domain, isLapsed: boolean): 
         text: [
           `Name servers have not had ${record(domain)} for three days, so the domain counts as not proven at ${context.settings().siteUrl}.`,
           '',
-          'Users with its addresses can sign in with a password again, and nobody joins by the domain. What was set waits: it applies again as soon as the domain is proven, in Settings → Domains.',
+          'Users with its addresses can sign in with a password again, nobody joins by the domain, and its identity provider can change nothing. What was set waits: it applies again as soon as the domain is proven, in Settings → Domains.',
         ].join('\n'),
       }
     : {

@@ -41,6 +41,7 @@ export const settingsGroups = [
       { name: 'organization', title: 'Name' },
       { name: 'members', title: 'Members' },
       { name: 'invites', title: 'Invitations' },
+      { name: 'roles', title: 'Roles' },
       { name: 'domains', title: 'Domains' },
       { name: 'proxies', title: 'Proxies' },
       { name: 'activity', title: 'Activity log' },

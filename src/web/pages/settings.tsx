@@ -12,6 +12,7 @@ import { InstallSection } from '../settings/install.tsx'
 import { InvitesSection, MembersSection } from '../settings/members.tsx'
 import { CaptureSection, FiltersSection, ProjectSection } from '../settings/project.tsx'
 import { AccessSection } from '../settings/project-access.tsx'
+import { RolesSection } from '../settings/roles.tsx'
 import { PageHead } from '../ui/parts.tsx'
 import { useChosenInSight } from '../ui/tabs.tsx'
 
@@ -25,6 +26,7 @@ const bodies: Readonly<Record<SectionName, FunctionComponent>> = {
   organization: OrganizationSection,
   members: MembersSection,
   invites: InvitesSection,
+  roles: RolesSection,
   domains: DomainsSection,
   proxies: ProxySection,
   activity: ActivitySection,

@@ -1,8 +1,8 @@
 import type { ProxyRecordAnswer } from '../../doors/answers/proxy-records.ts'
-import { patch, post, remove } from '../lib/api.ts'
+import { post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
-import { ConfirmButton, DialogButton, Form, TextField, textOf, useAction } from '../ui/forms.tsx'
+import { ConfirmButton, Form, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { useOrganization } from './organization-of.ts'
 

@@ -20,6 +20,12 @@ const words = (name: string): string =>
     .replaceAll('_', ' ')
     .toLowerCase()
 
+/** Who it was, if no user did it. */
+const nobodyOf = ({ detail: { trigger } }: ActivityEntryAnswer): string => {
+  const { job_type, domain } = (trigger ?? {}) as { readonly job_type?: unknown; readonly domain?: unknown }
+  return job_type === 'scim' ? `Identity provider of ${String(domain)}` : 'The system'
+}
+
 /** Changes of an entry that are shown; the file has all of them. */
 const shownChanges = 5
 
@@ -73,7 +79,7 @@ function Entries() {
           <tr key={entry.id}>
             <td class="when">{momentText(entry.created_at, timezone)}</td>
             <td class="clip" title={entry.user?.email}>
-              {entry.user ? entry.user.first_name || entry.user.email : 'The system'}
+              {entry.user ? entry.user.first_name || entry.user.email : nobodyOf(entry)}
             </td>
             <td class="wrap">
               <What entry={entry} />

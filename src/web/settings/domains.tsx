@@ -8,7 +8,9 @@ import { CheckField, ChoiceField, ConfirmButton, DialogButton, Form, isChecked, 
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { CopyButton } from '../ui/parts.tsx'
 import { Addition, OnlyAdmins } from './access.tsx'
+import { Copied, here } from './copied.tsx'
 import { useOrganization } from './organization-of.ts'
+import { ProvisioningForm } from './provisioning.tsx'
 
 // Domains of the organization, and how users with their addresses sign in.
 
@@ -21,22 +23,6 @@ const enforcements = [
   { value: 'gitlab', label: 'GitLab' },
 ]
 const nameOf = (enforcement: string) => enforcements.find(({ value }) => value === enforcement)?.label ?? enforcement
-
-/** An address of this server, as the browser knows it. */
-const here = (path: string) => new URL(path, location.href.split('#', 1)[0]).href
-
-/** A text for the other side, with a button that copies it. */
-function Copied({ label, text }: { label: string; text: string }) {
-  return (
-    <div class="field">
-      <span>{label}</span>
-      <div class="row">
-        <code class="secret">{text}</code>
-        <CopyButton text={text} />
-      </div>
-    </div>
-  )
-}
 
 interface Editing {
   readonly domain: DomainAnswer
@@ -174,6 +160,7 @@ function State({ domain }: { domain: DomainAnswer }) {
     <>
       <span class="state good">verified</span> {domain.sso_enforcement && <span class="state">{nameOf(domain.sso_enforcement)} only</span>}{' '}
       {domain.jit_provisioning_enabled && <span class="state">joins by itself</span>}{' '}
+      {domain.scim_token && <span class="state">provisioned</span>}
       {domain.proof_missing_since && (
         <p class="note">
           The TXT record is missing since {momentText(domain.proof_missing_since, timezone)}. After three days the domain is not verified
@@ -251,6 +238,9 @@ export function DomainsSection() {
                         <DialogButton label="OpenID Connect…" title={`OpenID Connect of ${domain.domain}`}>
                           {(close) => <OidcForm {...editing(domain, close)} />}
                         </DialogButton>
+                        <DialogButton label="Provisioning…" title={`Users and groups from ${domain.domain}`}>
+                          {() => <ProvisioningForm domain={domain} onChanged={list.reload} />}
+                        </DialogButton>
                       </>
                     )}
                     <ConfirmButton
@@ -259,7 +249,7 @@ export function DomainsSection() {
                       submit="Remove"
                       action={() => remove(api(`domains/${domain.id}/`)).then(list.reload)}
                     >
-                      <p>Its sign-in settings are deleted with it.</p>
+                      <p>Its sign-in settings and its token are deleted with it.</p>
                     </ConfirmButton>
                   </div>
                 )}

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { MemberAnswer } from '../../doors/answers/members.ts'
-import type { ProjectMemberAnswer } from '../../doors/answers/project-members.ts'
+import type { ProjectMemberAnswer, ProjectRoleAnswer } from '../../doors/answers/project-members.ts'
 import type { ProjectAnswer } from '../../doors/answers/projects.ts'
+import type { RoleAnswer } from '../../doors/answers/roles.ts'
 import { get, patch, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
@@ -36,7 +37,7 @@ export function AccessSection() {
         {project.access_control ? (
           <>
             <p>
-              <span class="state warn">Private</span> Administrators of {own.name}, and the members below.
+              <span class="state warn">Private</span> Administrators of {own.name}, and the members and roles below.
             </p>
             {own.isAdmin && (
               <ConfirmButton label="Open it to all members…" title="Open the project" submit="Open it" action={() => setPrivate(false)}>
@@ -57,8 +58,8 @@ export function AccessSection() {
                 action={() => setPrivate(true)}
               >
                 <p>
-                  Only administrators of {own.name} and the members listed here can see it from then on. Others, and their keys, are
-                  refused.
+                  Only administrators of {own.name} and the members and roles listed here can see it from then on. Others, and their keys,
+                  are refused.
                 </p>
               </ConfirmButton>
             )}
@@ -121,6 +122,7 @@ export function AccessSection() {
         />
         {isAdmin && <NewAccess known={list.rows ?? []} onMade={list.reload} />}
       </section>
+      <RolesWithAccess isAdmin={isAdmin} isPrivate={project.access_control} />
     </>
   )
 }
@@ -148,5 +150,78 @@ function NewAccess({ known, onMade }: { known: readonly ProjectMemberAnswer[]; o
       />
       <ChoiceField name="level" label="Level in this project" value="1" options={projectLevels} />
     </Form>
+  )
+}
+
+/** Members of these roles have their level. */
+function RolesWithAccess({ isAdmin, isPrivate }: { isAdmin: boolean; isPrivate: boolean }) {
+  const { api, timezone } = useProject()
+  const own = useOrganization()
+  const list = useList<ProjectRoleAnswer>(api('role_access/?limit=50'))
+  const { rows: roles } = useList<RoleAnswer>(own.api('roles/?limit=1000'))
+  const { act, failure } = useAction()
+  const others = (roles ?? []).filter(({ id }) => !list.rows?.some(({ role_id }) => role_id === id))
+  return (
+    <section class="block">
+      <h2>Roles with access</h2>
+      {!isPrivate && <p class="note">The list takes effect when the project is private.</p>}
+      {failure}
+      <ListTable
+        list={list}
+        what="roles with access"
+        head={['Role', 'In this project', 'Since', null]}
+        empty="No role."
+        row={(one) => (
+          <tr key={one.id}>
+            <td>{one.name}</td>
+            <td>
+              {isAdmin ? (
+                <Select
+                  label={`Level of the role ${one.name} in this project`}
+                  value={String(one.level)}
+                  options={projectLevels}
+                  onChange={(value) => act(() => patch(api(`role_access/${one.role_id}/`), { level: Number(value) }).then(list.reload))}
+                />
+              ) : (
+                projectLevels.find(({ value }) => value === String(one.level))?.label
+              )}
+            </td>
+            <td>{momentText(one.created_at, timezone)}</td>
+            <td>
+              {isAdmin && (
+                <ConfirmButton
+                  isPlain
+                  label="Take away…"
+                  title={`Take the access from the role ${one.name}`}
+                  submit="Take away"
+                  action={() => remove(api(`role_access/${one.role_id}/`)).then(list.reload)}
+                >
+                  <p>Its members cannot see the project any more while it is private, unless they have access otherwise.</p>
+                </ConfirmButton>
+              )}
+            </td>
+          </tr>
+        )}
+      />
+      {isAdmin && roles?.length === 0 && <p class="note">There is no role yet: Settings → Roles makes one.</p>}
+      {isAdmin && others.length > 0 && (
+        <Form
+          submit="Give the role access"
+          send={async (form) => {
+            await post(api('role_access/'), { role_id: textOf(form, 'role_id'), level: Number(textOf(form, 'role_level')) })
+            list.reload()
+          }}
+        >
+          <ChoiceField
+            key={others[0]!.id}
+            name="role_id"
+            label="Role"
+            value={others[0]!.id}
+            options={others.map(({ id, name }) => ({ value: id, label: name }))}
+          />
+          <ChoiceField name="role_level" of="level" label="Level of its members in this project" value="1" options={projectLevels} />
+        </Form>
+      )}
+    </section>
   )
 }

@@ -20,6 +20,16 @@ const changesNothing = new Set([
   'login.create',
   'login.precheck',
   'saml.acs',
+  'domains.create_scim_token', // the entries of SCIM: test/doors/http/scim/*.test.ts
+  'domains.remove_scim_token',
+  'scim.create_user',
+  'scim.replace_user',
+  'scim.patch_user',
+  'scim.remove_user',
+  'scim.create_group',
+  'scim.replace_group',
+  'scim.patch_group',
+  'scim.remove_group',
   'saml.finish', // its entries, and those of OpenID Connect: test/doors/http/saml.test.ts and oidc.test.ts
   'login.second_step', // its entries, and those of a second factor: test/doors/http/second-factor.test.ts
   'login.second_step_passkey', // the entries of passkeys: test/doors/http/passkeys.test.ts
@@ -132,6 +142,10 @@ test('projects and what is in them', async () => {
   await does('project_members.create', { project_id: two.id }, { user_uuid: guest.uuid })
   await does('project_members.update', access, { level: 8 })
   await does('project_members.remove', access)
+  const role = await does('roles.create', { organization_id: organization.id }, { name: 'With access' })
+  await does('project_roles.create', { project_id: two.id }, { role_id: role.id })
+  await does('project_roles.update', { project_id: two.id, role_id: role.id }, { level: 8 })
+  await does('project_roles.remove', { project_id: two.id, role_id: role.id })
   await does('projects.reset_token', { id: two.id }, {})
   const inside = { project_id: two.id }
   const action = await does('actions.create', inside, { name: 'Paid', steps: [{ event: 'purchase' }] })

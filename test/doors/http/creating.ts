@@ -15,6 +15,7 @@ import type { Home } from './conversation.ts'
 
 interface Made {
   readonly member: { readonly uuid: string }
+  readonly role: string
   /** For configs of plugins. */
   readonly plugin: number | null
   /** For what is about an insight. */
@@ -28,6 +29,7 @@ const bodies: Readonly<Record<string, (n: number, made: Made) => unknown>> = {
   'roles.create': (n) => ({ name: `Role ${n}` }),
   'role_memberships.create': (_, { member }) => ({ user_uuid: member.uuid }),
   'project_members.create': (_, { member }) => ({ user_uuid: member.uuid, level: 8 }),
+  'project_roles.create': (_, { role }) => ({ role_id: role, level: 8 }),
   'proxy_records.create': (n) => ({ domain: `proxy${n}.example.com` }),
   'organization_project_list.create': (n) => ({ name: `Project ${n}` }),
   'project_list.create': (n) => ({ name: `Project ${n}` }),
@@ -91,7 +93,13 @@ export const newBody = async ({ row }: PlacedRow, home: Home): Promise<unknown> 
   const family = configFamilies[row.name.split('.')[0]!]
   const plugin = family ? (await insertPlugin(world, organization.id, family)).id : null
   const insight = /^(alerts|subscriptions)\./.test(row.name) ? await insightIn(home) : null
-  return body!(n, { member: await world.user(`joined${n}@acme.test`, organization.id), plugin, insight })
+  const role = row.name === 'project_roles.create' ? await newRole(home, n) : ''
+  return body!(n, { member: await world.user(`joined${n}@acme.test`, organization.id), role, plugin, insight })
+}
+
+const newRole = async ({ call, admin, organization }: Home, n: number): Promise<string> => {
+  const made = await call('POST', `/api/organizations/${organization.id}/roles/`, { as: admin, body: { name: `With access ${n}` } })
+  return made.body.id
 }
 
 const oneRole = new WeakMap<Home, Promise<string>>()

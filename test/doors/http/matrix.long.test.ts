@@ -122,6 +122,23 @@ test('names are unique, and every route of a project or an organization asks for
     '/saml/:domain/continue',
     '/saml/:domain/login',
     '/saml/:domain/metadata',
+    '/scim/v2/Groups',
+    '/scim/v2/Groups',
+    '/scim/v2/Groups/:id',
+    '/scim/v2/Groups/:id',
+    '/scim/v2/Groups/:id',
+    '/scim/v2/Groups/:id',
+    '/scim/v2/ResourceTypes',
+    '/scim/v2/ResourceTypes/:id',
+    '/scim/v2/Schemas',
+    '/scim/v2/Schemas/:id',
+    '/scim/v2/ServiceProviderConfig',
+    '/scim/v2/Users',
+    '/scim/v2/Users',
+    '/scim/v2/Users/:id',
+    '/scim/v2/Users/:id',
+    '/scim/v2/Users/:id',
+    '/scim/v2/Users/:id',
     '/shared/:token',
   ])
 })
@@ -194,7 +211,10 @@ describe.each(rows.filter(({ row }) => row.reach !== 'open'))('$title', ({ path,
   test('keys from before there were scopes may do anything', async () => {
     const at = await placeFor(row)
     // Who reads the mailbox, or holds the second factor, not who has a key.
-    const isOfSessions = /^(?:users\.confirm_email|members\.reset_two_factor|two_factor\.(?!status)|passkeys\.(?!list))/.test(row.name)
+    const isOfSessions =
+      /^(?:domains\.(?:create|remove)_scim_token|users\.confirm_email|members\.reset_two_factor|two_factor\.(?!status)|passkeys\.(?!list))/.test(
+        row.name,
+      )
     expect(denied(await send(await keyOf(at.people.owner, { scopes: null }), at))).toBe(isOfSessions)
   })
 

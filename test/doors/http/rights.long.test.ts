@@ -182,6 +182,8 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
     }),
   roles: ({ organization }) =>
     insert('roles', {
+      scim_domain_id: null,
+      external_id: null,
       organization_id: organization.id,
       name: `Role ${++made}`,
       feature_flags_access_level: 37,
@@ -342,7 +344,7 @@ const linkIn = async (at: Place): Promise<string> => {
 /** The last ones that were made. */
 const shown = { insight: 1, dashboard: 1, tile: 1 }
 const insert = async (
-  table: 'domains' | 'roles' | 'role_memberships' | 'proxy_records' | 'query_runs' | 'notice_deliveries',
+  table: 'domains' | 'roles' | 'role_memberships' | 'project_roles' | 'proxy_records' | 'query_runs' | 'notice_deliveries',
   row: object,
 ): Promise<string> => {
   const { store, newId } = home.world.accounts.context
@@ -426,7 +428,8 @@ const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
   const plugin = await globalPlugin(configFamilies[row.name.split('.')[0]!])
   const insight = /^(alerts|subscriptions)\./.test(row.name) ? await insightIn(at) : 1
   const view: Known = row.name.startsWith('warehouse_saved_queries.') ? { name: (n) => `new_view_${n}` } : {}
-  const more: Known = { ...known, ...view, user_uuid: () => joined, plugin: () => plugin, insight: () => insight }
+  const role = row.name === 'project_roles.create' ? await newRole(at, false) : ''
+  const more: Known = { ...known, ...view, role_id: () => role, user_uuid: () => joined, plugin: () => plugin, insight: () => insight }
   const body = sample(row.body, more)
   for (const name of besides[row.name] ?? []) Object.assign(body as object, { [name]: more[name]!(0) })
   expect(row.body.safeParse(body).error, `${row.name}: say in \`known\` what its schema does not say`).toBeUndefined()
@@ -498,6 +501,13 @@ const queries: Readonly<Record<string, string>> = {
   'groups.update_property': '?group_type_index=0&group_key=acme',
   'groups.delete_property': '?group_type_index=0&group_key=acme',
 }
+/** A role; with access to the project of the place. */
+const newRole = async (at: Place, hasAccess: boolean): Promise<string> => {
+  const role_id = String(await records.roles!(at, await at.as('the owner', '')))
+  if (hasAccess)
+    await insert('project_roles', { project_id: at.project.id, role_id, level: 1, created_at: new Date(), updated_at: new Date() })
+  return role_id
+}
 const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayChange = false): Promise<string> => {
   const [resource] = row.name.split('.') as [string]
   const ids: Record<string, string | number> = {
@@ -506,6 +516,7 @@ const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayCh
     role_id: at.role.id,
     uuid: '@me',
   }
+  if (resource === 'project_roles') ids.role_id = await newRole(at, true)
   if (path.includes('/batch_exports/')) Object.assign(ids, await exportIds(row.name, at, mayChange))
   if (row.name === 'insights.viewed_many') await recordOf(resource, at, caller, true)
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)

@@ -104,6 +104,9 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'proxy_records.remove',
     'organization_project_list.create',
   ],
+  // A recent login, and the domain is not proven.
+  '401 401 403 403 401 403 | 403 403 400 400 | 403 403 403 403 | 403 403 403 403 | 403 401 403': ['domains.create_scim_token'],
+  '401 401 403 403 401 403 | 403 403 ok ok | 403 403 403 403 | 403 403 403 403 | 403 401 403': ['domains.remove_scim_token'],
   // A login of the owner; the member has no second factor.
   '401 401 403 403 401 403 | 403 403 403 400 | 403 403 403 403 | 403 403 403 403 | 403 401 403': ['members.reset_two_factor'],
 
@@ -133,6 +136,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
   '401 401 403 403 401 403 | ok ok ok ok | ok ok ok 403 | ok 403 ok 403 | ok 401 403': [
     'project_members.list',
     'project_members.retrieve',
+    'project_roles.list',
     'actions.list',
     'actions.retrieve',
     'actions.activity',
@@ -261,6 +265,9 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'project_members.create',
     'project_members.update',
     'project_members.remove',
+    'project_roles.create',
+    'project_roles.update',
+    'project_roles.remove',
     ...configRoutes('agree'),
   ],
   '401 401 404 404 401 404 | 403 403 ok ok | ok 403 ok 403 | ok 404 ok 404 | 403 401 404': ['plugin_config.agree'],
@@ -349,8 +356,24 @@ export const openRights: Readonly<Record<string, readonly string[]>> = {
     'shared.embedded',
   ],
   '302 302 302 302 302 302': ['saml.acs'],
-  // No such domain.
-  '404 404 404 404 404 404': ['saml.metadata'],
+  // What SCIM supports is no secret. Everything else takes the token of a domain.
+  '200 200 200 200 200 200': ['scim.configuration', 'scim.resource_types', 'scim.schemas'],
+  '401 401 401 401 401 401': [
+    'scim.users',
+    'scim.create_user',
+    'scim.user',
+    'scim.replace_user',
+    'scim.patch_user',
+    'scim.remove_user',
+    'scim.groups',
+    'scim.create_group',
+    'scim.group',
+    'scim.replace_group',
+    'scim.patch_group',
+    'scim.remove_group',
+  ],
+  // No such domain, and no such type.
+  '404 404 404 404 404 404': ['saml.metadata', 'scim.resource_type', 'scim.schema'],
   '400 400 400 400 400 400': [
     'login.second_step',
     'login.second_step_ways',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Domain, Organization } from '../../../src/service/accounts/records.ts'
-import { encoded, hasXmlsec, type Said, SamlProvider, sha1 } from '../../harness/saml-provider.ts'
+import { encoded, hasXmlsec, type Said, SamlProvider, sha1, signatureOf, withoutDeclaration } from '../../harness/saml-provider.ts'
 import { pageOf, provenDomain } from './openid.ts'
 import { begin as beginAt, crossSite, give as giveTo, postForm, serviceOf } from './saml.ts'
 import { type Browser, password, type SignInPlace, startSignIn } from './signing-in.ts'
@@ -225,18 +225,31 @@ describe.skipIf(!hasXmlsec)('SAML', () => {
       attacker.close()
     })
 
-    test('keys that are too weak, certificates that are none, and addresses that a browser must not go to', async () => {
+    test('keys that are too weak or on a curve, certificates that are none, and addresses that a browser must not go to', async () => {
       const weak = new SamlProvider(1024)
+      const [p256, p384] = [new SamlProvider('prime256v1'), new SamlProvider('secp384r1')]
       for (const [at, settings] of [
         ['weak.test', weak.settings],
+        ['p256.test', p256.settings],
+        ['p384.test', p384.settings],
         ['none.test', { ...provider.settings, saml_x509_cert: 'MIIB' }],
         ['script.test', { ...provider.settings, saml_acs_url: 'javascript:alert(1)' }],
         ['plain.test', { ...provider.settings, saml_acs_url: 'http://idp.test/' }],
       ] as const) {
         await provenDomain(place, settings, at)
-        expect(pageOf((await begin(place.browser(), '', at)).location.href), at).toMatchObject({ problem: 'not_set_up' })
+        expect(pageOf((await begin(place.browser('203.0.113.9'), '', at)).location.href), at).toMatchObject({ problem: 'not_set_up' })
       }
-      weak.close()
+      for (const one of [weak, p256, p384]) one.close()
+    })
+
+    test('an encrypted assertion, also in a response that is signed', async () => {
+      const browser = place.browser('203.0.113.9') // failures count by their networks
+      const { id } = await begin(browser)
+      const one = said(id, { signs: 'response' })
+      const encrypted =
+        '<saml:EncryptedAssertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"><xenc:EncryptedData xmlns:xenc="http://www.w3.org/2001/04/xmlenc#"><xenc:EncryptionMethod Algorithm="http://www.w3.org/2009/xmlenc11#aes256-gcm"/><xenc:CipherData><xenc:CipherValue>AAAA</xenc:CipherValue></xenc:CipherData></xenc:EncryptedData></saml:EncryptedAssertion>'
+      const answer = withoutDeclaration(provider.sign(provider.response(one, encrypted, signatureOf(one.responseId, one.algorithms))))
+      expect(await give(browser, answer)).toMatchObject({ problem: 'not_valid' })
     })
   })
 

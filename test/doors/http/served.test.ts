@@ -516,6 +516,10 @@ test('alerts and subscriptions', async () => {
 test('access to a private project', async () => {
   expect(await list(inside('explicit_members/'))).toEqual([])
   expect(await call('DELETE', inside(`explicit_members/${nowhere}/`))).toMatchObject(refused(404, 'not_found'))
+  expect(await list(inside('role_access/'))).toEqual([])
+  expect(await call('POST', inside('role_access/'), { role_id: nowhere })).toMatchObject(
+    refused(400, 'does_not_exist', undefined, 'role_id'),
+  )
 })
 
 test('annotations and views', async () => {
@@ -549,6 +553,9 @@ test('every resource was spoken to, and has refused something', async () => {
   // Not on a server that is run for customers.
   expect(await call('GET', under('backups/'))).toMatchObject(refused(404, 'not_found'))
   expect(await call('GET', under('backups/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
+  // What it supports is open, and nobody has a token.
+  expect((await call('GET', '/scim/v2/ServiceProviderConfig', undefined, {})).status).toBe(200)
+  expect((await call('GET', '/scim/v2/Users')).status).toBe(401)
   // Nobody is signed in, which is an answer; a key is no login.
   expect(await call('GET', '/api/session/', undefined, {})).toMatchObject({ status: 200, body: { user: null, projects: [] } })
   expect(await call('GET', '/api/session/')).toMatchObject({ status: 200, body: { user: null } })

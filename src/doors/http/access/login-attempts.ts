@@ -41,6 +41,12 @@ export const signOnAllowances = {
   address: { failures: 60, seconds: 5 },
   network: { failures: 200, seconds: 2 },
 } as const satisfies Allowances
+/** Wrong tokens of SCIM. Nobody guesses one; this bounds the work for those who try. */
+export const scimAllowances = {
+  account: { failures: 300, seconds: 1 },
+  address: { failures: 100, seconds: 5 },
+  network: { failures: 300, seconds: 1 },
+} as const satisfies Allowances
 /** Requests for a link by mail: every one counts. */
 export const mailedLinkAllowances = {
   account: { failures: 3, seconds: 600 },

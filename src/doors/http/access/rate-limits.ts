@@ -4,12 +4,13 @@ export interface Limit {
   readonly count: number
   readonly seconds: number
 }
-export type LimitName = 'api' | 'query' | 'draft' | 'shared' | 'session' | 'test'
-/** Without limits for public links, for signed-in people and for tests, those of `defaultRateLimits` apply. */
-export type RateLimits = Readonly<Record<Exclude<LimitName, 'shared' | 'session' | 'test'>, readonly Limit[]>> & {
+export type LimitName = 'api' | 'query' | 'draft' | 'shared' | 'session' | 'test' | 'scim'
+/** Without limits for public links, for signed-in people, for tests and for identity providers, those of `defaultRateLimits` apply. */
+export type RateLimits = Readonly<Record<Exclude<LimitName, 'shared' | 'session' | 'test' | 'scim'>, readonly Limit[]>> & {
   readonly shared?: readonly Limit[]
   readonly session?: readonly Limit[]
   readonly test?: readonly Limit[]
+  readonly scim?: readonly Limit[]
 }
 
 const minute = 60
@@ -32,6 +33,8 @@ export const defaultRateLimits: Required<RateLimits> = {
   shared: [{ count: 120, seconds: minute }],
   // Of one user, in all browsers: pages ask much at once.
   session: [{ count: 3000, seconds: minute }],
+  // Of one token of SCIM: providers send 25 requests a second when they begin.
+  scim: [{ count: 3000, seconds: minute }],
   // Of one project, for all its callers together: each test sends to servers outside.
   test: [
     { count: 10, seconds: minute },
@@ -75,6 +78,7 @@ export const asOne = (caller: string): Callers => ({
   shared: caller,
   session: caller,
   test: caller,
+  scim: caller,
 })
 /** Without the limit that counts projects, not callers. */
 export const ofCallers = (names: readonly LimitName[]): readonly LimitName[] => names.filter((name) => name !== 'test')

@@ -8,6 +8,7 @@ import type { AnswerWarning } from '../../../queries/query-types.ts'
 import { limitsOf } from '../../../service/accounts/projects/historical-imports.ts'
 import { type HistoricalImport, type LevelName, level } from '../../../service/accounts/records.ts'
 import type { RunState } from '../../../service/backups/directory-backups.ts'
+import { lockedDomains } from '../../../service/single-sign-on/locked-domains.ts'
 
 // Commands that work in a data directory. If a server owns the directory it executes them, otherwise the command opens the directory. So
 // arguments and results must be JSON.
@@ -136,6 +137,12 @@ export const directoryCommands = {
     await accounts.eventQuotas.setByOperator(id, events_per_day)
     return {}
   },
+
+  'locked-domains': ({ accounts, singleSignOn }: Waymark, _: object) =>
+    lockedDomains(
+      accounts.context,
+      singleSignOn.providers.map(({ id }) => id),
+    ),
 
   'list-projects': async ({ accounts }: Waymark, _: object) => {
     const { projects, organizations } = accounts.context.store.read

@@ -1,18 +1,23 @@
 import { domainChange, domainInput } from '../../../service/accounts/organizations/domains.ts'
 import type { Domain } from '../../../service/accounts/records.ts'
 import { hasOidc, hasSaml } from '../../../service/single-sign-on/own-providers.ts'
-import { type DomainAnswer, domainSchema } from '../../answers/domains.ts'
+import { type DomainAnswer, domainSchema, type ScimTokenAnswer, scimTokenSchema } from '../../answers/domains.ts'
+import { mustHaveLoggedIn } from '../access/access.ts'
 import { fromOf } from '../access/session-cookies.ts'
 import { failures } from '../errors.ts'
-import { maybeTime } from '../present.ts'
+import { maybeTime, time } from '../present.ts'
 import { defineRecords } from '../records.ts'
 import type { OrganizationVisit } from '../resource.ts'
 
-const present = ({ app }: Pick<OrganizationVisit, 'app'>, domain: Domain): DomainAnswer => {
+const present = async ({ app }: Pick<OrganizationVisit, 'app'>, domain: Domain): Promise<DomainAnswer> => {
   const is_verified = app.accounts.domains.isProven(domain)
-  return { ...shown(domain), is_verified, not_enforced: is_verified ? [] : unused(domain) }
+  const token = await app.accounts.scim.tokens.of(domain)
+  const scim_token = token
+    ? { mask_value: token.mask_value, created_at: time(token.created_at), last_used_at: maybeTime(token.last_used_at) }
+    : null
+  return { ...shown(domain), is_verified, scim_token, not_enforced: is_verified ? [] : unused(domain) }
 }
-const shown = (domain: Domain): Omit<DomainAnswer, 'is_verified' | 'not_enforced'> => ({
+const shown = (domain: Domain): Omit<DomainAnswer, 'is_verified' | 'scim_token' | 'not_enforced'> => ({
   id: domain.id,
   domain: domain.domain,
   verified_at: maybeTime(domain.verified_at),
@@ -54,7 +59,7 @@ export const domains = defineRecords({
   write: 'admin',
   answer: domainSchema,
   present,
-  rows: ({ list, create, retrieve, update, remove, one }) => [
+  rows: ({ list, create, retrieve, update, remove, one, row }) => [
     list({
       summary: 'Domains by name',
       handle: async ({ app, organization }) => app.accounts.domains.list(organization.id),
@@ -88,6 +93,33 @@ export const domains = defineRecords({
       summary: 'Looks for the challenge in the TXT record `_waymark-challenge.<domain>`; if it is not found, the domain stays unverified',
       body: domainChange,
       handle: async (visit) => visit.app.accounts.domains.verify(visit.by, await find(visit), fromOf(visit)),
+    }),
+    row({
+      method: 'POST',
+      path: ':id/scim_token',
+      name: 'create_scim_token',
+      summary:
+        'Makes the token with which the identity provider of a proven domain provisions users. It replaces the one before. After a recent login',
+      scope: 'none',
+      needsRecentLogin: true,
+      answer: scimTokenSchema,
+      handle: async (visit): Promise<ScimTokenAnswer> => {
+        mustHaveLoggedIn(visit)
+        const { token, value } = await visit.app.accounts.scim.tokens.make(visit.by, await find(visit), fromOf(visit))
+        return { value, mask_value: token.mask_value, created_at: time(token.created_at) }
+      },
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id/scim_token',
+      name: 'remove_scim_token',
+      summary: 'Revokes the token. Users and roles stay as they are',
+      scope: 'none',
+      needsRecentLogin: true,
+      handle: async (visit) => {
+        mustHaveLoggedIn(visit)
+        await visit.app.accounts.scim.tokens.revoke(visit.by, await find(visit), fromOf(visit))
+      },
     }),
   ],
 })

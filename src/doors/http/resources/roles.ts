@@ -23,6 +23,7 @@ const present = async (app: App, role: Role): Promise<RoleAnswer> => ({
   created_at: time(role.created_at),
   created_by: await presentAuthor(app.accounts, role.created_by_id),
   members: await membersOf(app, role),
+  from_domain: role.scim_domain_id ? ((await app.accounts.domains.byId(role.organization_id, role.scim_domain_id))?.domain ?? null) : null,
   associated_flags: [],
 })
 

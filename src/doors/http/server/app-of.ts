@@ -1,6 +1,6 @@
 import type { Condition, Waymark } from '../../../engine.ts'
 import { WaymarkError } from '../../../errors/errors.ts'
-import { codeAllowances, createLoginAttempts, mailedLinkAllowances, signOnAllowances } from '../access/login-attempts.ts'
+import { codeAllowances, createLoginAttempts, mailedLinkAllowances, scimAllowances, signOnAllowances } from '../access/login-attempts.ts'
 import type { App, Readiness } from '../app.ts'
 import { fillDemo } from '../commands/demo-project.ts'
 import { type ConcurrencyLimits, createConcurrency } from '../queries/concurrency.ts'
@@ -60,6 +60,7 @@ export function appOf(waymark: Waymark, { limits, rows, allowsDownloads, concurr
     attempts: createLoginAttempts(waymark.clock),
     codeAttempts: createLoginAttempts(waymark.clock, codeAllowances),
     signOnAttempts: createLoginAttempts(waymark.clock, signOnAllowances),
+    scimAttempts: createLoginAttempts(waymark.clock, scimAllowances),
     singleSignOn: waymark.singleSignOn,
     mailedLinks: createLoginAttempts(waymark.clock, mailedLinkAllowances),
     project: (id) => waymark.project(id),

@@ -9,7 +9,7 @@ import { appOf } from './app-of.ts'
 
 // Requests of this process to its own routes. Their bodies are checked as those of any client; they reach every project and are not counted.
 
-const uncounted: Required<RateLimits> = { api: [], query: [], draft: [], shared: [], session: [], test: [] }
+const uncounted: Required<RateLimits> = { api: [], query: [], draft: [], shared: [], session: [], test: [], scim: [] }
 const origin = 'http://waymark.localhost'
 
 export type Send = (request: Request) => Promise<Response>

@@ -4,6 +4,7 @@ import { type AccountContext, changesOf, entryAbout, type From, log } from '../c
 import { check, choice, flag, text } from '../fields.ts'
 import type { AccountTables, Domain } from '../records.ts'
 import { invalid, mustFind, notFound } from '../refusals.ts'
+import { endProvisioning } from '../scim/tokens.ts'
 import { sealedFor } from '../secrets/resealing.ts'
 import { randomChallenge } from '../secrets/secrets.ts'
 import { domainOf, isProvenDomain as isProven, ofDomain, requiredProvider } from '../single-sign-on/enforcing-domain.ts'
@@ -86,9 +87,10 @@ const noProviders = {
 }
 const providersIn = (input: Partial<Domain>): Partial<Domain> =>
   Object.fromEntries(Object.keys(noProviders).flatMap((name) => (name in input ? [[name, input[name as keyof Domain] ?? null]] : [])))
-/** Whom a provider of the domain has named so far. */
-const forgetIdentities = async (tables: AccountTables, domain: Domain): Promise<void> => {
+/** Whom a provider of the domain has named so far, and what it may change. */
+const forgetProvider = async (tables: AccountTables, domain: Domain): Promise<void> => {
   for (const kind of ['oidc', 'saml'] as const) await tables.identities.remove({ provider: ofDomain(kind, domain) })
+  await endProvisioning(tables, domain)
 }
 /** An administrator who enforces a provider for the own address has signed in with it: otherwise a mistake would lock out everybody who could correct it. */
 const mustHaveTried = ({ user }: ActingMember, domain: Domain, provider: string | null): void => {
@@ -163,7 +165,7 @@ const proofs = (context: AccountContext) => ({
         if (isProven(context, claimed))
           throw invalid(`The domain ${name} has been proven by the organization ${claimed.organization_id}.`, 'domain', 'unique')
         await tables.domains.remove({ id: claimed.id })
-        await forgetIdentities(tables, claimed)
+        await forgetProvider(tables, claimed)
         await log(context, tables, note(null, claimed, 'deleted'))
       }
       const made: Domain = {
@@ -247,7 +249,7 @@ export const createDomains = (context: AccountContext) => {
         const isOtherIssuer = given.oidc_issuer !== undefined && given.oidc_issuer !== domain.oidc_issuer
         const forgotten = isOtherIssuer && given.oidc_client_secret === undefined ? { oidc_client_secret: null } : {}
         const change: Partial<Domain> = { ...(isRenamed && unproven(context)), ...given, ...forgotten }
-        if (isRenamed) await forgetIdentities(tables, domain)
+        if (isRenamed) await forgetProvider(tables, domain)
         const verified_at = isRenamed ? unproven(context).verified_at : domain.verified_at
         for (const field of needProof)
           if (given[field] !== undefined && !verified_at)
@@ -268,7 +270,7 @@ export const createDomains = (context: AccountContext) => {
       writeAs(context, by, async (tables) => {
         const domain = await asItIs(tables, id)
         await tables.domains.remove({ id })
-        await forgetIdentities(tables, domain)
+        await forgetProvider(tables, domain)
         await log(context, tables, { ...note(by, domain, 'deleted'), from })
       }),
   }

@@ -5,6 +5,7 @@ import { check } from '../fields.ts'
 import { type AccountStore, type AccountTables, type LevelName, level, type Membership, type User } from '../records.ts'
 import { invalid } from '../refusals.ts'
 import { insertUser } from '../users/users.ts'
+import { endMembership } from './leaving.ts'
 import { insertMembership } from './organizations.ts'
 
 // Users of the application that Waymark is part of. That application signs them in and is asked at every request. An account belongs to the pair of issuer and
@@ -81,17 +82,13 @@ const levelIn = async (tables: Reading | AccountTables, user: User | undefined, 
 }
 
 const leave = async (context: AccountContext, tables: AccountTables, user: User, memberships: readonly Membership[]) => {
-  for (const { id, organization_id } of memberships) {
-    const projects = (await tables.projects.find({ organization_id })).map((one) => one.id)
-    const roles = (await tables.roles.find({ organization_id })).map((one) => one.id)
-    await tables.memberships.remove({ id })
-    await tables.project_memberships.remove({ user_id: user.id, project_id: projects })
-    await tables.role_memberships.remove({ user_id: user.id, role_id: roles })
+  for (const membership of memberships) {
+    await endMembership(tables, membership)
     await log(context, tables, {
       by: user,
-      organization_id,
+      organization_id: membership.organization_id,
       scope: 'OrganizationMembership',
-      item_id: id,
+      item_id: membership.id,
       activity: 'left',
       name: user.email,
     })

@@ -3,6 +3,7 @@ import { WaymarkError } from '../../../errors/errors.ts'
 import { type ActingMember, writeAs } from '../acting-member.ts'
 import { type AccountContext, entryAbout, log, type Mail, post } from '../context.ts'
 import { check, choice, email, flag, integer, integerOf, listOf, objectOf, text } from '../fields.ts'
+import { type AccessTables, givenLevel } from '../projects/private-access.ts'
 import { type AccountTables, type Invite, level, levels, type Membership, type Organization, type User } from '../records.ts'
 import { invalid, mustFind, notAllowed, ofItem } from '../refusals.ts'
 import { hashKey, randomToken } from '../secrets/secrets.ts'
@@ -37,7 +38,7 @@ export const isExpired = ({ clock }: AccountContext, invite: Invite): boolean =>
 
 /** The access that a member may give to others: at most their own. */
 export const mustBeAbleToInvite = async (
-  tables: Pick<AccountContext['store']['read'], 'projects' | 'project_memberships'>,
+  tables: Pick<AccountContext['store']['read'], 'projects'> & AccessTables,
   own: Membership,
   wanted: number,
   grants: readonly Grant[],
@@ -46,8 +47,8 @@ export const mustBeAbleToInvite = async (
   if (wanted > own.level) throw notAllowed('You cannot invite a user with a higher permission level than your own.')
   for (const grant of grants) {
     const project = await tables.projects.first({ id: grant.id, organization_id: own.organization_id })
-    const explicit = project && (await tables.project_memberships.first({ user_id: own.user_id, project_id: project.id }))
-    const held = own.level >= level.admin ? own.level : project?.access_control ? (explicit?.level ?? 0) : own.level
+    const given = project ? await givenLevel(tables, project.id, own.user_id) : null
+    const held = own.level >= level.admin ? own.level : project?.access_control ? (given ?? 0) : own.level
     if (!project || (project.access_control && held === 0))
       throw invalid(
         'Project does not exist on this organization, or it is private and you do not have access to it.',

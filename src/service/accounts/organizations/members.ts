@@ -7,6 +7,7 @@ import { mustFind, notAllowed } from '../refusals.ts'
 import { mailFactorChange } from '../users/factor-log.ts'
 import { resetFactor } from '../users/second-factor.ts'
 import { isHostUser, moveCurrent } from '../users/users.ts'
+import { endMembership } from './leaving.ts'
 
 export const memberInput = z.object({ level: integerOf(levels) })
 
@@ -114,11 +115,7 @@ export const createMembers = (context: AccountContext) => {
         const other = await asItIs(tables, member.membership)
         const { organization_id, id } = other
         if (own.id !== id) mayEdit(ownNow, other)
-        const projects = (await tables.projects.find({ organization_id })).map((one) => one.id)
-        const roles = (await tables.roles.find({ organization_id })).map((one) => one.id)
-        await tables.memberships.remove({ id })
-        await tables.project_memberships.remove({ user_id: member.user.id, project_id: projects })
-        await tables.role_memberships.remove({ user_id: member.user.id, role_id: roles })
+        await endMembership(tables, other)
         await tables.password_links.remove({ user_id: member.user.id })
         await moveCurrent(tables, member.user)
         await log(context, tables, {

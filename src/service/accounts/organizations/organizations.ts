@@ -95,7 +95,17 @@ const removeOrganizationRows = async (
     plugins.map(({ id }) => id),
   )
   await tables.role_memberships.remove({ role_id: roles })
-  for (const table of ['projects', 'roles', 'memberships', 'invites', 'domains', 'proxy_records', 'mail_counts'] as const)
+  for (const table of [
+    'projects',
+    'roles',
+    'memberships',
+    'invites',
+    'domains',
+    'scim_tokens',
+    'scim_users',
+    'proxy_records',
+    'mail_counts',
+  ] as const)
     await tables[table].remove({ organization_id: organizationId } as never)
   await tables.activity.remove({ organization_id: organizationId })
   await tables.organizations.remove({ id: organizationId })

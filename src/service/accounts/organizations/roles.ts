@@ -5,26 +5,40 @@ import { check, integerOf, text, uuid } from '../fields.ts'
 import type { AccountTables, Role, RoleMembership } from '../records.ts'
 import { invalid, mustFind, notFound } from '../refusals.ts'
 
-const flagAccess = { view: 21, edit: 37 } as const
+export const roleAccess = { view: 21, edit: 37 } as const
 export const roleInput = z.object({
   name: text({ max: 200 }),
-  feature_flags_access_level: integerOf([flagAccess.view, flagAccess.edit]).optional(),
+  feature_flags_access_level: integerOf([roleAccess.view, roleAccess.edit]).optional(),
 })
 export const roleMembershipInput = z.object({ user_uuid: uuid() })
+
+/** Another role with the name, ignoring case. */
+export const roleNamed = async (tables: AccountTables, organization_id: string, name: string, own?: Role): Promise<Role | undefined> =>
+  (await tables.roles.find({ organization_id })).find((one) => one.id !== own?.id && one.name.toLowerCase() === name.toLowerCase())
+
+export async function removeRole(tables: AccountTables, { id }: Role): Promise<void> {
+  await tables.role_memberships.remove({ role_id: id })
+  await tables.project_roles.remove({ role_id: id })
+  await tables.roles.remove({ id })
+}
 
 export const createRoles = (context: AccountContext) => {
   const { store } = context
   const note = (by: ActingMember, role: Role, activity: string) => entryAbout('Role', role, role.name, by.user, activity)
   const mustBeFree = async (tables: AccountTables, organizationId: string, name: string, own?: Role) => {
-    const others = await tables.roles.find({ organization_id: organizationId })
-    if (others.some((one) => one.id !== own?.id && one.name.toLowerCase() === name.toLowerCase()))
-      throw invalid('There is already a role with this name.', 'name', 'unique')
+    if (await roleNamed(tables, organizationId, name, own)) throw invalid('There is already a role with this name.', 'name', 'unique')
   }
   const asItIs = (tables: AccountTables, id: string): Promise<Role> => mustFind(tables.roles.first({ id }))
   return {
     list: (organizationId: string) => store.read.roles.find({ organization_id: organizationId }),
     byId: (organizationId: string, id: string) => store.read.roles.first({ id, organization_id: organizationId }),
-    membershipsOf: (role: Role) => store.read.role_memberships.find({ role_id: role.id }),
+    /** Of members of the organization: an identity provider also names users whom it has deactivated. */
+    async membershipsOf(role: Role): Promise<readonly RoleMembership[]> {
+      const all = await store.read.role_memberships.find({ role_id: role.id })
+      const members = await store.read.memberships.find({ organization_id: role.organization_id, user_id: all.map((one) => one.user_id) })
+      const ids = new Set(members.map(({ user_id }) => user_id))
+      return all.filter(({ user_id }) => ids.has(user_id))
+    },
     membershipById: (role: Role, id: string) => store.read.role_memberships.first({ id, role_id: role.id }),
 
     create: (by: ActingMember, body: unknown): Promise<Role> =>
@@ -35,9 +49,11 @@ export const createRoles = (context: AccountContext) => {
           id: context.newId(),
           organization_id,
           name: input.name,
-          feature_flags_access_level: input.feature_flags_access_level ?? flagAccess.edit,
+          feature_flags_access_level: input.feature_flags_access_level ?? roleAccess.edit,
           created_by_id: by.user.id,
           created_at: context.clock(),
+          scim_domain_id: null,
+          external_id: null,
         }
         await tables.roles.insert(role)
         await log(context, tables, note(by, role, 'created'))
@@ -58,8 +74,7 @@ export const createRoles = (context: AccountContext) => {
     remove: (by: ActingMember, { id }: Role): Promise<void> =>
       writeAs(context, by, async (tables) => {
         const role = await asItIs(tables, id)
-        await tables.role_memberships.remove({ role_id: role.id })
-        await tables.roles.remove({ id: role.id })
+        await removeRole(tables, role)
         await log(context, tables, note(by, role, 'deleted'))
       }),
 

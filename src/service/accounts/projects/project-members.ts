@@ -4,13 +4,14 @@ import { type AccountContext, type Change, log } from '../context.ts'
 import { check, integerOf, uuid } from '../fields.ts'
 import { type AccountTables, level, type Membership, type ProjectMembership, type ProjectRecord, type User } from '../records.ts'
 import { invalid, mustFind, notAllowed, notFound, projectLevelTooLow } from '../refusals.ts'
+import { givenLevel } from './private-access.ts'
 
-// Who has access to a private project besides the administrators of the organization. A project that is not private is open to all members; its list
+// Who has access to a private project by name, besides the administrators of the organization and the members of roles. A project that is not private is open to all members; its list
 // takes effect when it becomes private.
 
-const levels = integerOf([level.member, level.admin])
-export const projectMemberInput = z.object({ user_uuid: uuid(), level: levels.optional() })
-export const projectMemberChange = z.object({ level: levels })
+export const projectLevel = integerOf([level.member, level.admin])
+export const projectMemberInput = z.object({ user_uuid: uuid(), level: projectLevel.optional() })
+export const projectMemberChange = z.object({ level: projectLevel })
 
 export interface ProjectMember {
   readonly access: ProjectMembership
@@ -34,10 +35,11 @@ const find = async (tables: Reading, project: ProjectRecord, userUuid: string): 
 const heldBy = async (tables: AccountTables, project: ProjectRecord, own: Membership): Promise<number> => {
   const now = await mustFind(tables.projects.first({ id: project.id }))
   if (!now.access_control || own.level >= level.admin || own.level < level.member) return own.level
-  return (await tables.project_memberships.first({ project_id: project.id, user_id: own.user_id }))?.level ?? 0
+  return (await givenLevel(tables, project.id, own.user_id)) ?? 0
 }
-const mustBeAdmin = (held: number) => {
-  if (held < level.admin) throw projectLevelTooLow()
+/** Throws unless the caller may decide who sees the project. */
+export const mustBeProjectAdmin = async (tables: AccountTables, project: ProjectRecord, own: Membership): Promise<void> => {
+  if ((await heldBy(tables, project, own)) < level.admin) throw projectLevelTooLow()
 }
 
 const note = (
@@ -69,7 +71,7 @@ export const createProjectMembers = (context: AccountContext) => {
 
     add: (by: ActingMember, project: ProjectRecord, body: unknown): Promise<ProjectMember> =>
       writeAs(context, by, async (tables, own) => {
-        mustBeAdmin(await heldBy(tables, project, own))
+        await mustBeProjectAdmin(tables, project, own)
         const { user_uuid, level: wanted = level.member } = check(projectMemberInput, body)
         if (user_uuid === by.user.uuid) throw notAllowed("You can't explicitly add yourself to projects.")
         const user = await tables.users.first({ uuid: user_uuid })
@@ -94,7 +96,7 @@ export const createProjectMembers = (context: AccountContext) => {
 
     update: (by: ActingMember, project: ProjectRecord, { user }: ProjectMember, body: unknown): Promise<ProjectMember> =>
       writeAs(context, by, async (tables, own) => {
-        mustBeAdmin(await heldBy(tables, project, own))
+        await mustBeProjectAdmin(tables, project, own)
         const { level: wanted } = check(projectMemberChange, body)
         if (user.id === by.user.id) throw notAllowed("You can't set your own access level.")
         const member = await find(tables, project, user.uuid)
@@ -110,7 +112,7 @@ export const createProjectMembers = (context: AccountContext) => {
     /** Leaving is always allowed. */
     remove: (by: ActingMember, project: ProjectRecord, { user }: ProjectMember): Promise<void> =>
       writeAs(context, by, async (tables, own) => {
-        if (user.id !== by.user.id) mustBeAdmin(await heldBy(tables, project, own))
+        if (user.id !== by.user.id) await mustBeProjectAdmin(tables, project, own)
         const member = await find(tables, project, user.uuid)
         if (!member) throw notFound()
         await tables.project_memberships.remove({ id: member.access.id })

@@ -10,6 +10,7 @@ import { randomKey } from '../secrets/secrets.ts'
 import type { Json } from '../store.ts'
 import { moveCurrent } from '../users/users.ts'
 import { newDashboard } from './dashboard-rows.ts'
+import { givenLevel } from './private-access.ts'
 import { isSetting, newProjectInput, projectInput, settingsWithDefaults } from './project-fields.ts'
 import { removeProjectRows } from './project-rows.ts'
 
@@ -102,9 +103,9 @@ const flat = (project: ProjectRecord) => ({ ...project, ...settingsWithDefaults(
 const levelIn = async ({ store }: AccountContext, project: ProjectRecord, membership: Membership | undefined): Promise<number | null> => {
   if (!membership) return null
   if (!project.access_control || membership.level >= level.admin) return membership.level
-  const own = await store.read.project_memberships.first({ user_id: membership.user_id, project_id: project.id })
+  const given = await givenLevel(store.read, project.id, membership.user_id)
   // Who may change nothing in the organization may change nothing in a private project either.
-  return own ? Math.min(own.level, membership.level < level.member ? membership.level : own.level) : null
+  return given !== null && membership.level < level.member ? Math.min(given, membership.level) : given
 }
 
 const mustBeOrganizationAdmin = (membership: Membership | undefined, change: Readonly<Record<string, unknown>>) => {

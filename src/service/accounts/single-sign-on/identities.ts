@@ -2,11 +2,11 @@ import { storableText } from '../../../lib/text/storable-text.ts'
 import { type AccountContext, type From, log } from '../context.ts'
 import { email } from '../fields.ts'
 import { joinAsNew, tellOthers } from '../organizations/joining.ts'
-import { insertMembership } from '../organizations/organizations.ts'
-import { type AccountTables, type Domain, type Identity, lowestLevel, type Organization, type User } from '../records.ts'
+import { joinByDomain } from '../organizations/joining-by-domain.ts'
+import type { AccountTables, Domain, Identity, Organization, User } from '../records.ts'
 import { invalid } from '../refusals.ts'
 import { hashKey } from '../secrets/secrets.ts'
-import { isProven, proveAddress } from '../users/proof.ts'
+import { proveByProvider } from '../users/proof.ts'
 import { findUserByEmail, insertUser, sameEmail } from '../users/users.ts'
 import { domainOf, mustSatisfyDomain, provenDomain, requiredProvider } from './enforcing-domain.ts'
 
@@ -92,11 +92,7 @@ async function byAddress(
   if (!user.is_active) throw refuse('account_inactive')
   const { provider, issuer } = vouched
   if (await tables.identities.first({ user_id: user.id, provider, issuer })) throw refuse('other_identity')
-  if (!isProven(user)) {
-    const isSamePerson = present?.id === user.id
-    await proveAddress(context, tables, user, isSamePerson)
-    if (!isSamePerson) await tables.users.update({ id: user.id }, { password_hash: null })
-  }
+  await proveByProvider(context, tables, user, present?.id === user.id)
   return (await tables.users.first({ id: user.id }))!
 }
 
@@ -114,6 +110,14 @@ async function useOnce({ clock }: AccountContext, tables: AccountTables, { once,
   await tables.used_assertions.insert({ hash, expires_at: once.until })
 }
 
+/** A user whom the identity provider of the domain has deactivated by SCIM waits for it to say otherwise. */
+async function joinAtLogin(context: AccountContext, tables: AccountTables, user: User, open: Domain, from: From): Promise<Joined | null> {
+  const { organization_id } = open
+  if ((await tables.scim_users.first({ user_id: user.id, organization_id }))?.is_deactivated) return null
+  if (!(await joinByDomain(context, tables, user, open, { job_type: 'single_sign_on', provider: 'domain' }, from))) return null
+  return { organization: (await tables.organizations.first({ id: organization_id }))! }
+}
+
 /** Who may join, and by what. */
 const joiningBy = (context: AccountContext) => {
   /** The proven domain that lets users with its addresses in, if the provider may say so. */
@@ -124,26 +128,6 @@ const joiningBy = (context: AccountContext) => {
     // one; Google says itself which addresses it manages.
     const isTrusted = managesDomain || (own.sso_enforcement === provider && provider !== 'google-oauth2')
     return isTrusted ? own : undefined
-  }
-
-  /** Membership at the lowest level in the organization of the domain. */
-  const joinByDomain = async (tables: AccountTables, user: User, { organization_id }: Domain, from: From): Promise<Joined | null> => {
-    if (await tables.memberships.first({ user_id: user.id, organization_id })) return null
-    const membership = await insertMembership(context, tables, user, organization_id, lowestLevel)
-    const project = await tables.projects.first({ organization_id })
-    if (user.current_organization_id === null)
-      await tables.users.update({ id: user.id }, { current_organization_id: organization_id, current_project_id: project?.id ?? null })
-    await log(context, tables, {
-      by: user,
-      organization_id,
-      scope: 'OrganizationMembership',
-      item_id: membership.id,
-      activity: 'joined',
-      name: user.email,
-      trigger: { job_type: 'single_sign_on', provider: 'domain' },
-      from,
-    })
-    return { organization: (await tables.organizations.first({ id: organization_id }))! }
   }
 
   /** A new account: by the domain, or by the invitation that the person follows. */
@@ -182,12 +166,12 @@ const joiningBy = (context: AccountContext) => {
     if (isEnforced && provider === 'google-oauth2' && !managesDomain) throw refuse('wrong_domain')
   }
 
-  return { openDomain, joinByDomain, newUser, linked, mustStillBeProven, mustSpeakFor }
+  return { openDomain, newUser, linked, mustStillBeProven, mustSpeakFor }
 }
 
 export const createIdentities = (context: AccountContext) => {
   const { store } = context
-  const { openDomain, joinByDomain, newUser, linked, mustStillBeProven, mustSpeakFor } = joiningBy(context)
+  const { openDomain, newUser, linked, mustStillBeProven, mustSpeakFor } = joiningBy(context)
 
   return {
     /**
@@ -215,7 +199,7 @@ export const createIdentities = (context: AccountContext) => {
         const open = saysAddress ? await openDomain(tables, vouched, address) : undefined
         const found = known?.user ?? (await byAddress(context, tables, vouched, address, present))
         const made = found ? { user: found, joined: null } : await newUser(tables, vouched, address, open, invite)
-        const joined = made.joined ?? (open ? await joinByDomain(tables, made.user, open, from) : null)
+        const joined = made.joined ?? (open ? await joinAtLogin(context, tables, made.user, open, from) : null)
         const { provider, issuer, subject } = vouched
         if (known) await tables.identities.update({ id: known.link.id }, { last_used_at: now })
         else {

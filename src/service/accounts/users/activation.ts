@@ -4,7 +4,8 @@ import { notFound } from '../refusals.ts'
 import { endSessions } from './sessions.ts'
 import { findUserByEmail } from './users.ts'
 
-// The operator lets a user in no longer, and in again. Nothing of what the user has made is removed.
+// The operator lets a user in no longer, and in again; so does the identity provider of a domain, for users without another organization (`scim/users.ts`). Nothing of
+// what the user has made is removed.
 
 /** Of a user who is deactivated. */
 export interface Ended {
@@ -20,10 +21,20 @@ const mustFindUser = async (tables: AccountTables, address: string): Promise<Use
 }
 
 /** Ends all that lets somebody in without a new login: sessions, keys, and links that were mailed. */
-async function endAccess(tables: AccountTables, user: User): Promise<Omit<Ended, 'user'>> {
+export async function endAccess(tables: AccountTables, user: User): Promise<Omit<Ended, 'user'>> {
   await tables.password_links.remove({ user_id: user.id })
   await tables.email_links.remove({ user_id: user.id })
   return { sessions: await endSessions(tables, user, null), keys: await tables.personal_keys.remove({ user_id: user.id }) }
+}
+
+/** `deactivatedBy`: the domain whose identity provider does it; null: the operator. */
+export async function setActive(
+  tables: AccountTables,
+  { id }: User,
+  is_active: boolean,
+  deactivatedBy: string | null = null,
+): Promise<void> {
+  await tables.users.update({ id }, { is_active, deactivated_by: is_active ? null : deactivatedBy })
 }
 
 export const createActivation = (context: AccountContext) => {
@@ -47,10 +58,9 @@ export const createActivation = (context: AccountContext) => {
       context.store.write(async (tables) => {
         const user = await mustFindUser(tables, address)
         const ended = await endAccess(tables, user)
-        if (user.is_active) {
-          await tables.users.update({ id: user.id }, { is_active: false })
-          await note(tables, user, false)
-        }
+        // From now on the operator's word counts, also for a user whom an identity provider has deactivated.
+        await setActive(tables, user, false)
+        if (user.is_active) await note(tables, user, false)
         return { user: { ...user, is_active: false }, ...ended }
       }),
 
@@ -58,7 +68,7 @@ export const createActivation = (context: AccountContext) => {
       context.store.write(async (tables) => {
         const user = await mustFindUser(tables, address)
         if (!user.is_active) {
-          await tables.users.update({ id: user.id }, { is_active: true })
+          await setActive(tables, user, true)
           await note(tables, user, true)
         }
         return { ...user, is_active: true }

@@ -64,6 +64,13 @@ export async function proveAddress(context: AccountContext, tables: AccountTable
   })
 }
 
+/** An identity provider proves the address. The first time the password of the account ends, too, unless its user is present. */
+export async function proveByProvider(context: AccountContext, tables: AccountTables, user: User, isPresent: boolean): Promise<void> {
+  if (isProven(user)) return
+  await proveAddress(context, tables, user, isPresent)
+  if (!isPresent) await tables.users.update({ id: user.id }, { password_hash: null })
+}
+
 async function endUnproven(tables: AccountTables, user: User): Promise<Unproven> {
   const ended = await unprovenOf(tables, user)
   const of = { user_id: user.id }

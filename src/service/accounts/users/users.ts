@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { WaymarkError } from '../../../errors/errors.ts'
 import { type AccountContext, nextNumber } from '../context.ts'
 import { anyJson, check, email, flag, givenPassword, integer, jsonObject, newPassword, text, uuid } from '../fields.ts'
+import { projectsGiven } from '../projects/private-access.ts'
 import { type AccountTables, level, type Membership, type Organization, type ProjectRecord, type User } from '../records.ts'
 import { conflicting, invalid, notAllowed } from '../refusals.ts'
 import { deviceToken, isDeviceToken, randomToken } from '../secrets/secrets.ts'
@@ -93,6 +94,7 @@ export const insertUser = async (context: AccountContext, tables: AccountTables,
     preferences: {},
     issuer: input.host?.issuer ?? null,
     subject: input.host?.subject ?? null,
+    deactivated_by: null,
   }
   await tables.users.insert(user)
   return user
@@ -158,7 +160,7 @@ export const createUsers = (context: AccountContext) => {
      */
     async current(user: User, limits = unlimited): Promise<Current> {
       const memberships = await store.read.memberships.find({ user_id: user.id })
-      const invited = new Set((await store.read.project_memberships.find({ user_id: user.id })).map((one) => one.project_id))
+      const invited = await projectsGiven(store.read, user.id)
       const openIn = async ({ organization_id, level: held }: Membership) =>
         (await store.read.projects.find({ organization_id })).filter(
           (one) => limits.reachesProject(one) && (!one.access_control || held >= level.admin || invited.has(one.id)),

@@ -166,3 +166,30 @@ test('where a caller is, behind proxies and without', () => {
   expect(seen('127.0.0.1', '198.51.100.9'), 'a proxy that nobody named').toBe(null)
   expect(seen(null, '198.51.100.9')).toBe(null)
 })
+
+test('ten thousand guesses at one account end in a pause that nobody else notices', () => {
+  let ms = 0
+  const attempts = createLoginAttempts(() => new Date(ms))
+  const begins = (email: string, address: string, device: string | null = null) => {
+    try {
+      return attempts.begin({ email, address, device })
+    } catch {
+      return null
+    }
+  }
+  let looked = 0
+  for (let guess = 0; guess < 10_000; guess++) {
+    ms += 100
+    if (begins('ada@example.com', '198.51.100.7')) looked++
+    if (guess % 100 !== 0) continue
+    // The user elsewhere, and in a browser of before behind the same address; and a colleague there, whose password is right.
+    for (const right of [begins('ada@example.com', '203.0.113.9'), begins('ada@example.com', '198.51.100.7', 'her browser')]) {
+      expect(right).not.toBeNull()
+      right!()
+    }
+    const colleague = begins('grace@example.com', '198.51.100.7')
+    expect(colleague).not.toBeNull()
+    colleague!()
+  }
+  expect(looked).toBe(loginAllowances.account.failures + Math.floor(1000 / loginAllowances.account.seconds))
+})

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { recoveryText } from '../../engine/storage/recovery/recovery-report.ts'
 import { type OpenOptions, open } from '../../engine.ts'
 import { WaymarkError } from '../../errors/errors.ts'
+import type { Project } from '../../project.ts'
 import type { PluginOptions } from '../../service/plugins/open-plugins.ts'
 import {
   type DirectoryCommandName,
@@ -57,6 +58,8 @@ export function recoveryOf(values: Values): 'complete' | 'partial' {
 export interface Directory {
   do<N extends DirectoryCommandName>(name: N, input: Input<N>): Promise<Outcome<N>>
   download(input: DownloadInput, signal: AbortSignal): Promise<DirectoryDownload>
+  /** Absent: the directory is open in another process. */
+  project?(id: number): Promise<Project>
 }
 
 interface WorkOptions extends Pick<OpenOptions, 'memoryLimit' | 'recovery'> {
@@ -90,6 +93,7 @@ export async function withDirectory<T>(
     return await work({
       do: (name, input) => (directoryCommands[name] as (w: typeof waymark, i: unknown) => never)(waymark, input),
       download: (input, signal) => downloadFrom(waymark, input, signal),
+      project: (id) => waymark.project(id),
     })
   } finally {
     await waymark.close()

@@ -2,7 +2,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import type { ImportedEvent } from '../../events/imports/record.ts'
 import type { BatchResult } from '../../events/imports/run.ts'
 import { decodeBatch } from '../../events/ingestion/decoding/decode-batch.ts'
-import { checkpointFiles, counted, preparedFor, type Target } from '../library/import-files.ts'
+import { checkpointFiles, counted, type Target } from '../library/import-files.ts'
 import { callServer } from './call-server.ts'
 import type { Directory } from './directory.ts'
 
@@ -11,7 +11,7 @@ import type { Directory } from './directory.ts'
 export async function toProject(directory: Directory, dataDir: string, project: number): Promise<Target> {
   return {
     checkpoints: await checkpointFiles(dataDir, project),
-    ...(directory.project && { prepared: preparedFor(await directory.project(project)) }),
+    ...(directory.prepared && { prepared: await directory.prepared(project) }),
     store: async (batch) => {
       const answer = await directory.do('ingest', { project, body: { batch, historical_migration: true } })
       return { ...answer, warnings: counted(answer.warnings) }

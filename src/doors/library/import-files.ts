@@ -15,8 +15,7 @@ import {
   type ImportSummary,
   runImport,
 } from '../../events/imports/run.ts'
-import type { Project } from '../../project.ts'
-import { ImportThreads, type PreparedTarget } from './import-threads.ts'
+import { ImportThreads, type PreparedTarget, threadsFor } from './import-threads.ts'
 
 // Files of events, for the command line and for applications.
 
@@ -31,18 +30,22 @@ export interface Target {
 /** From this size on files are read and prepared in threads of their own: starting them takes longer than importing less. Compressed ones have several times the events. */
 const leastBytes = 4 * 1024 ** 2
 const isLarge = (files: readonly SourceFile[]): boolean => {
-  const bytesOf = ({ path, bytes, isParquet }: SourceFile) => (isParquet || /\.(gz|zst)$/i.test(path) ? 4 * bytes : bytes)
+  const bytesOf = ({ path, bytes, isParquet }: SourceFile) => (isParquet || /\.(gz|zst)$/i.test(path) ? 8 * bytes : bytes)
   return files.reduce((sum, file) => sum + bytesOf(file), 0) >= leastBytes
 }
 
 /** A project that is open in this process. */
-export const preparedFor = (project: Pick<Project, 'preparing' | 'takePrepared'>): PreparedTarget => ({
-  preparing: () => project.preparing(),
-  store: async (batch) => {
-    const answer = await project.takePrepared(batch)
-    return { ...answer, warnings: counted(answer.warnings) }
-  },
-})
+export async function preparedFor(waymark: Waymark, id: number): Promise<PreparedTarget> {
+  const project = await waymark.project(id)
+  return {
+    threads: threadsFor(waymark.memoryLimit),
+    preparing: () => project.preparing(),
+    store: async (batch) => {
+      const answer = await project.takePrepared(batch)
+      return { ...answer, warnings: counted(answer.warnings) }
+    },
+  }
+}
 
 const isBadEvent = (error: unknown): error is WaymarkError<'bad-event'> => error instanceof WaymarkError && error.code === 'bad-event'
 
@@ -64,7 +67,7 @@ export async function carryFiles(
       }
     }
   }
-  const threads = prepared && isLarge(run.files) ? new ImportThreads(prepared, send) : null
+  const threads = prepared && prepared.threads > 0 && isLarge(run.files) ? new ImportThreads(prepared, send) : null
   const parts = threads ? { parts: threads.parts.bind(threads) } : {}
   try {
     const summary = await runImport({ ...run, send, checkpoints, ...parts })
@@ -132,7 +135,7 @@ export async function importFiles(
   }
   const checkpoints = waymark.dataDir === ':memory:' ? {} : { checkpoints: await checkpointFiles(waymark.dataDir, id) }
   return carryFiles(
-    { store, prepared: preparedFor(project), ...checkpoints },
+    { store, prepared: await preparedFor(waymark, id), ...checkpoints },
     { files, ...(signal && { signal }), ...(onProgress && { onProgress }) },
   )
 }

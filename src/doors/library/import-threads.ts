@@ -13,27 +13,30 @@ import type { Answered, Asked } from './import-protocol.ts'
 
 /** Where prepared events go. */
 export interface PreparedTarget {
+  /** Threads that may prepare them; 0: none. */
+  readonly threads: number
   preparing(): Promise<Preparing>
   store(batch: WireBatch): Promise<BatchResult>
 }
 
-/** Bytes of lines that a thread prepares at a time: some thousand events, which are a batch of the log. */
+/** Bytes of lines that a thread prepares at a time: one or two thousand events, which are a batch of the log. The main thread reads what comes back without a pause. */
 const bytesOfBlock = 1 << 19
-const mostThreads = 8
-/** Young objects of a thread, in megabytes: nearly all that it makes is gone with its block. */
-const youngMegabytes = 96
+/** The main thread takes twice as long for an event as one of them. */
+const mostThreads = 4
+/** Of the budget of the store, for one thread: it has a heap of its own beside it. */
+const memoryOfThread = 512 * 1024 ** 2
 
-const threadCount = (): number => Math.min(mostThreads, Math.max(1, availableParallelism() - 1))
+export const threadsFor = (memoryLimit: number): number =>
+  Math.min(mostThreads, Math.max(1, availableParallelism() - 1), Math.floor(memoryLimit / memoryOfThread))
 
 /** The program is beside this file, with the same extension: TypeScript when run from the sources. */
 function launch(): Worker {
   const extension = /\.(ts|mjs)$/.exec(import.meta.url)?.[0] ?? '.js'
   const program = new URL(`./import-worker${extension}`, import.meta.url)
-  const options = { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes } }
-  if (extension !== '.ts') return new Worker(program, options)
+  if (extension !== '.ts') return new Worker(program, { execArgv: [] })
   // Node 20 does not load TypeScript as the main program of a thread.
   const code = `import('tsx/esm/api').then(({ register }) => (register(), import('${program}')))`
-  return new Worker(code, { ...options, eval: true })
+  return new Worker(code, { eval: true, execArgv: [] })
 }
 
 type Call = Asked extends infer A ? (A extends Asked ? Omit<A, 'id'> : never) : never
@@ -88,13 +91,12 @@ const ownBytes = ({ bytes }: Block): Uint8Array<ArrayBuffer> =>
 export class ImportThreads {
   private readonly target: PreparedTarget
   private readonly send: (events: readonly ImportedEvent[]) => Promise<BatchResult>
-  private readonly threads: readonly ImportThread[]
+  private readonly started: ImportThread[] = []
 
   /** `send` stores events that only the project itself can prepare. */
-  constructor(target: PreparedTarget, send: (events: readonly ImportedEvent[]) => Promise<BatchResult>, count = threadCount()) {
+  constructor(target: PreparedTarget, send: (events: readonly ImportedEvent[]) => Promise<BatchResult>) {
     this.target = target
     this.send = send
-    this.threads = Array.from({ length: count }, () => new ImportThread())
   }
 
   /** Parts in the order of the file. A few more are prepared ahead. */
@@ -102,7 +104,7 @@ export class ImportThreads {
     const { path, name, format, mapping, fingerprint, sample, isParquet } = file
     const recipe: Recipe = { path, name, format, mapping, fingerprint, sample, isParquet }
     const isText = sample !== null
-    const threads = isText && isReadInAnyOrder(file) ? this.threads : this.threads.slice(0, 1)
+    const threads = this.first(isText && isReadInAnyOrder(file) ? this.target.threads : 1)
     const opened = await Promise.all(threads.map((thread) => thread.ask({ ask: 'open', recipe, done: reading.skip })))
     let isChosen = false
     const choose = ({ chosen }: Answered) => {
@@ -114,6 +116,11 @@ export class ImportThreads {
       choose(answered)
       if (answered.part) yield this.part(answered.part)
     }
+  }
+
+  private first(count: number): readonly ImportThread[] {
+    while (this.started.length < count) this.started.push(new ImportThread())
+    return this.started.slice(0, count)
   }
 
   private part({ counts, batch, events }: PreparedPart): Part {
@@ -156,6 +163,6 @@ export class ImportThreads {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.threads.map((thread) => thread.close()))
+    await Promise.all(this.started.map((thread) => thread.close()))
   }
 }

@@ -39,9 +39,16 @@ function launch(): Worker {
   return new Worker(code, { eval: true, execArgv: [] })
 }
 
-type Call = Asked extends infer A ? (A extends Asked ? Omit<A, 'id'> : never) : never
+export type Call = Asked extends infer A ? (A extends Asked ? Omit<A, 'id'> : never) : never
 
-class ImportThread {
+/** A thread, as an import sees it. */
+export interface PreparingThread {
+  /** Calls are answered one after the other. `moved`: memory that is handed over. */
+  ask(call: Call, moved?: readonly ArrayBuffer[]): Promise<Answered>
+  close(): Promise<void>
+}
+
+class ImportThread implements PreparingThread {
   private readonly worker = launch()
   private readonly waiting = new Map<number, Deferred<Answered>>()
   private lastId = 0
@@ -91,12 +98,18 @@ const ownBytes = ({ bytes }: Block): Uint8Array<ArrayBuffer> =>
 export class ImportThreads {
   private readonly target: PreparedTarget
   private readonly send: (events: readonly ImportedEvent[]) => Promise<BatchResult>
-  private readonly started: ImportThread[] = []
+  private readonly start: () => PreparingThread
+  private readonly started: PreparingThread[] = []
 
   /** `send` stores events that only the project itself can prepare. */
-  constructor(target: PreparedTarget, send: (events: readonly ImportedEvent[]) => Promise<BatchResult>) {
+  constructor(
+    target: PreparedTarget,
+    send: (events: readonly ImportedEvent[]) => Promise<BatchResult>,
+    start: () => PreparingThread = () => new ImportThread(),
+  ) {
     this.target = target
     this.send = send
+    this.start = start
   }
 
   /** Parts in the order of the file. A few more are prepared ahead. */
@@ -118,8 +131,8 @@ export class ImportThreads {
     }
   }
 
-  private first(count: number): readonly ImportThread[] {
-    while (this.started.length < count) this.started.push(new ImportThread())
+  private first(count: number): readonly PreparingThread[] {
+    while (this.started.length < count) this.started.push(this.start())
     return this.started.slice(0, count)
   }
 
@@ -128,36 +141,35 @@ export class ImportThreads {
     return { counts, store: batch ? () => target.store(batch) : events.length > 0 ? () => send(events) : null }
   }
 
-  private async *blocks(file: SourceFile, threads: readonly ImportThread[], { onBytes }: Required<Reading>): AsyncGenerator<Answered> {
+  private async *blocks(file: SourceFile, threads: readonly PreparingThread[], { onBytes }: Required<Reading>): AsyncGenerator<Answered> {
+    const blocks = blocksOf(file, bytesOfBlock, onBytes)
     const ahead: Promise<Answered>[] = []
+    const failures: unknown[] = []
     let turn = 0
-    let failure: { readonly error: unknown } | null = null
     try {
-      for await (const block of blocksOf(file, bytesOfBlock, onBytes)) {
-        const bytes = ownBytes(block)
+      for (;;) {
+        const next = await blocks.next().catch((error: unknown) => void failures.push(error))
+        if (!next || next.done) break
+        const bytes = ownBytes(next.value)
         const preparing = await this.target.preparing()
-        const call = { ask: 'block', bytes, first: block.first, preparing } as const
+        const call = { ask: 'block', bytes, first: next.value.first, preparing } as const
         ahead.push(threads[turn++ % threads.length]!.ask(call, [bytes.buffer]))
+        // A part that fails ends the file: those after it must not count as stored.
         if (ahead.length > 2 * threads.length) yield await ahead.shift()!
       }
-    } catch (error) {
-      failure = { error }
+      for (const answer of ahead) yield await answer // what comes before an unreadable place
+    } finally {
+      await blocks.return()
     }
-    for (const answer of ahead) yield await answer // what comes before an unreadable place
-    if (failure) throw failure.error
+    if (failures.length > 0) throw failures[0]
   }
 
-  private async *tables(thread: ImportThread): AsyncGenerator<Answered> {
-    const next = () => {
-      const answer = this.target.preparing().then((preparing) => thread.ask({ ask: 'rows', preparing }))
-      answer.catch(() => undefined) // awaited below, unless one before it fails
-      return answer
-    }
-    const ahead = [next(), next()]
+  private async *tables(thread: PreparingThread): AsyncGenerator<Answered> {
+    const ahead: Promise<Answered>[] = []
     for (;;) {
+      while (ahead.length < 2) ahead.push(thread.ask({ ask: 'rows', preparing: await this.target.preparing() }))
       const answered = await ahead.shift()!
       if (!answered.part) return
-      ahead.push(next())
       yield answered
     }
   }

@@ -98,11 +98,15 @@ export function linesReader({ path, format, mapping, sample }: Recipe): LinesRea
     chosen,
     rows(lines, first, skip) {
       let bytes = 0
-      const items = lines.map((line, i) => {
+      const itemOf = (line: string, i: number) => {
         bytes += line.length
         return first + i <= skip || line.trim() === '' ? null : ofLine(line)
-      })
-      return { first, items, bytes }
+      }
+      try {
+        return { first, items: lines.map(itemOf), bytes }
+      } catch (cause) {
+        throw unreadable(path, cause)
+      }
     },
   }
 }
@@ -145,10 +149,14 @@ async function* readable<T>(path: string, rows: AsyncGenerator<T, void, void>): 
   try {
     yield* rows
   } catch (cause) {
-    if (cause instanceof ImportFileError) throw cause
-    const [reason] = (cause as Error).message.replace(/^[A-Z][\w ]*Error: (?=[A-Z])/, '').split('\n')
-    throw new ImportFileError(`${path} cannot be read: ${reason}`, { cause })
+    throw unreadable(path, cause)
   }
+}
+
+function unreadable(path: string, cause: unknown): ImportFileError {
+  if (cause instanceof ImportFileError) return cause
+  const [reason] = (cause as Error).message.replace(/^[A-Z][\w ]*Error: (?=[A-Z])/, '').split('\n')
+  return new ImportFileError(`${path} cannot be read: ${reason}`, { cause })
 }
 
 const fingerprint = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex').slice(0, 32)

@@ -17,7 +17,7 @@ import { finish, run, start } from '../cli/shell.ts'
 // Large files, which threads of their own read and prepare, compared with the same files by the main thread; and imports that are killed.
 
 const count = 24_000
-const filler = 'f'.repeat(120)
+const filler = 'f'.repeat(160)
 let folder: string
 const files: Record<string, string> = {}
 
@@ -165,6 +165,7 @@ describe('a large file, read and prepared by threads, gives what the main thread
     const [by, without] = [await imported(name, true), await imported(name, false)]
     expect(by.summary).toEqual(without.summary)
     expect(by.summary.stored).toBeGreaterThan(15_000)
+    expect(statSync(files[name]!).size * (/gz|parquet/.test(name) ? 8 : 1), 'large enough for threads').toBeGreaterThan(4 * 1024 ** 2)
     expect(await stored(by.data)).toEqual(await stored(without.data))
   })
 })

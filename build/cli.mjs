@@ -12,7 +12,7 @@ const { resolve } = createRequire(import.meta.url)
 export const inside = ['chevrotain', '@chevrotain/cst-dts-gen', '@chevrotain/gast', '@chevrotain/regexp-to-ast', '@chevrotain/types', '@chevrotain/utils', 'lodash-es', 'zod', 'hono', '@hono/node-server', 'fzstd', 'apache-arrow', 'flatbuffers', 'tslib', 'mmdb-lib', 'p-queue', 'p-timeout', 'eventemitter3', 'otplib', '@otplib/core', '@otplib/hotp', '@otplib/totp', '@otplib/uri', '@otplib/plugin-base32-scure', '@otplib/plugin-crypto-noble', '@scure/base', '@noble/hashes', '@simplewebauthn/server', '@hexagon/base64', '@levischuck/tiny-cbor', '@peculiar/asn1-android', '@peculiar/asn1-cms', '@peculiar/asn1-csr', '@peculiar/asn1-ecc', '@peculiar/asn1-pfx', '@peculiar/asn1-pkcs8', '@peculiar/asn1-pkcs9', '@peculiar/asn1-rsa', '@peculiar/asn1-schema', '@peculiar/asn1-x509', '@peculiar/asn1-x509-attr', '@peculiar/utils', '@peculiar/x509', 'asn1js', 'pvtsutils', 'pvutils', 'reflect-metadata', 'tsyringe']
 /** What the threads of plugins have inside, with their licenses. */
 export const insidePluginWorker = ['quickjs-emscripten-core', '@jitl/quickjs-ffi-types', '@jitl/quickjs-wasmfile-release-sync', 'buffer', 'base64-js', 'ieee754', 'events', 'sucrase', 'lines-and-columns', 'ts-interface-checker', '@jridgewell/gen-mapping', '@jridgewell/sourcemap-codec', '@jridgewell/resolve-uri', '@jridgewell/trace-mapping']
-export const programs = { cli: 'src/doors/cli/main.ts', 'engine-process': 'src/engine/isolation/engine-process.ts', 'fold-worker': 'src/core/folds/fold-worker.ts', 'answer-worker': 'src/engine/isolation/answer-worker.ts', 'plugin-worker': 'src/service/plugins/sandbox/plugin-worker.ts' }
+export const programs = { cli: 'src/doors/cli/main.ts', 'engine-process': 'src/engine/isolation/engine-process.ts', 'fold-worker': 'src/core/folds/fold-worker.ts', 'answer-worker': 'src/engine/isolation/answer-worker.ts', 'import-worker': 'src/doors/library/import-worker.ts', 'plugin-worker': 'src/service/plugins/sandbox/plugin-worker.ts' }
 /** Native code, and optional peers. */
 export const outside = ['@duckdb/node-bindings*', 'nodemailer']
 
@@ -23,7 +23,7 @@ export async function licenseOf(name) {
 }
 
 /**
- * Writes dist/cli.js, dist/engine-process.js, dist/fold-worker.js, dist/answer-worker.js and dist/plugin-worker.js: the command, its engine, the threads of that and those of plugins, with all their JavaScript inside,
+ * Writes dist/cli.js, dist/engine-process.js, dist/fold-worker.js, dist/answer-worker.js, dist/import-worker.js and dist/plugin-worker.js: the command, its engine, the threads of that, of imports and of plugins, with all their JavaScript inside,
  * because reading three hundred small files had been half of the time until a server is ready. They share files dist/part-…, and load of them what they need. What has native code, and optional peers, stay outside.
  */
 export async function buildCli({ isAlone = false } = {}) {

@@ -447,6 +447,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       singleSignOn,
       clock,
       minFreeBytes,
+      memoryLimit: memoryLimitOf(options.memoryLimit),
       isOnServer: options.engine !== undefined,
       endSweeping,
     }).begun(options.backups, onError)
@@ -646,6 +647,8 @@ export interface Condition {
 
 interface Parts {
   readonly minFreeBytes: number
+  /** Of the stores, in bytes. */
+  readonly memoryLimit: number
   readonly dataDir: string
   readonly instance: Instance
   readonly backends: Backends
@@ -673,6 +676,8 @@ interface Parts {
 export class Waymark {
   readonly dataDir: string
   readonly clock: () => Date
+  /** @internal Of the stores, in bytes. */
+  readonly memoryLimit: number
   /** @internal Organizations, users and keys, for the HTTP API and the command line. */
   readonly accounts: Accounts
   /** @internal The execution of queries, for the HTTP API. */
@@ -697,6 +702,7 @@ export class Waymark {
     this.parts = parts
     this.dataDir = parts.dataDir
     this.clock = parts.clock
+    this.memoryLimit = parts.memoryLimit
     this.accounts = parts.accounts
     this.asking = parts.asking
     this.exports = parts.exports

@@ -16,6 +16,7 @@ import type { StoreDigest } from './engine/execution/ports.ts'
 import type { RecoveryNotice, RecoveryReport } from './engine/storage/recovery/recovery-report.ts'
 import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
+import type { Preparing } from './events/bulk/prepare-part.ts'
 import type { Salts } from './events/ingestion/cookieless/salts.ts'
 import { isHistorical } from './events/ingestion/decoding/decode-batch.ts'
 import type { EventSource } from './events/ingestion/decoding/event-source.ts'
@@ -23,6 +24,7 @@ import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, Property
 import type { BatchFacts, IngestAnswer } from './events/ingestion/intake.ts'
 import type { Transformations } from './events/ingestion/transforming/ports.ts'
 import type { WarningSummary } from './events/ingestion/warnings.ts'
+import type { WireBatch } from './events/ingestion/wire-batch.ts'
 import type { GroupChange, PersonChange } from './events/ingestion/work.ts'
 import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from './language/catalog/known-names.ts'
 import type { HistoryAsked, PersonVersion } from './language/catalog/person-history.ts'
@@ -179,6 +181,21 @@ export class Project {
   async ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
     await this.refresh()
     return this.noted(await this.backend.ingestEvents(events, facts))
+  }
+
+  /** @internal What other threads need to know to prepare past events. */
+  async preparing(): Promise<Preparing> {
+    await this.refresh()
+    const { anonymizeIps } = backendSettings(this.current.record)
+    return { receivedAt: this.home.clock().getTime(), anonymizeIps }
+  }
+
+  /** @internal Past events that another thread has prepared. */
+  async takePrepared(batch: WireBatch): Promise<IngestAnswer> {
+    await this.refresh()
+    const answer = await this.backend.ingestPrepared(batch)
+    await this.home.countImported(this.id, answer.accepted)
+    return this.noted(answer)
   }
 
   private async noted(answer: IngestAnswer): Promise<IngestAnswer> {

@@ -47,6 +47,7 @@ export const floors: readonly Floor[] = [
     rooms: {
       'events/imports': ground,
       'events/ingestion': [...ground, 'language/types', 'language/catalog'],
+      'events/bulk': [...ground, 'events/imports', 'events/ingestion'],
     },
   },
   {
@@ -119,7 +120,7 @@ export const floors: readonly Floor[] = [
         'root',
         'doors/answers',
       ],
-      'doors/library': [...ground, 'events/imports', 'engine/storage', 'service', 'root', 'doors/answers', 'doors/http'],
+      'doors/library': [...ground, 'events/imports', 'events/bulk', 'engine/storage', 'service', 'root', 'doors/answers', 'doors/http'],
       'doors/cli': [...ground, 'language', 'queries', 'events', 'engine/storage', 'service', 'root', 'doors/http', 'doors/library'],
     },
   },

@@ -16,6 +16,7 @@ const sources = {
   'engine-process': 'src/engine/isolation/engine-process.ts',
   'fold-worker': 'src/core/folds/fold-worker.ts',
   'answer-worker': 'src/engine/isolation/answer-worker.ts',
+  'import-worker': 'src/doors/library/import-worker.ts',
   'plugin-worker': 'src/service/plugins/sandbox/plugin-worker.ts',
   engine: 'src/engine.ts',
   'transform-kills': 'test/crash/transform-child.ts',

@@ -13,6 +13,7 @@ import {
   type Input,
   type Outcome,
 } from '../http/commands/directory-commands.ts'
+import type { PreparedTarget } from '../library/import-threads.ts'
 import { clickhouseOption, engineOf } from './clickhouse-option.ts'
 import { type Output, type Values, wrongUsage } from './command.ts'
 import { runningServer } from './running-server.ts'
@@ -57,6 +58,8 @@ export function recoveryOf(values: Values): 'complete' | 'partial' {
 export interface Directory {
   do<N extends DirectoryCommandName>(name: N, input: Input<N>): Promise<Outcome<N>>
   download(input: DownloadInput, signal: AbortSignal): Promise<DirectoryDownload>
+  /** For events that other threads have prepared. Absent: the directory is open in another process. */
+  prepared?(project: number): Promise<PreparedTarget>
 }
 
 interface WorkOptions extends Pick<OpenOptions, 'memoryLimit' | 'recovery'> {
@@ -90,6 +93,7 @@ export async function withDirectory<T>(
     return await work({
       do: (name, input) => (directoryCommands[name] as (w: typeof waymark, i: unknown) => never)(waymark, input),
       download: (input, signal) => downloadFrom(waymark, input, signal),
+      prepared: async (id) => (await import('../library/import-files.ts')).preparedFor(waymark, id),
     })
   } finally {
     await waymark.close()

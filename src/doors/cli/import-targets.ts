@@ -11,6 +11,7 @@ import type { Directory } from './directory.ts'
 export async function toProject(directory: Directory, dataDir: string, project: number): Promise<Target> {
   return {
     checkpoints: await checkpointFiles(dataDir, project),
+    ...(directory.prepared && { prepared: await directory.prepared(project) }),
     store: async (batch) => {
       const answer = await directory.do('ingest', { project, body: { batch, historical_migration: true } })
       return { ...answer, warnings: counted(answer.warnings) }

@@ -15,6 +15,7 @@ import {
   type ImportSummary,
   runImport,
 } from '../../events/imports/run.ts'
+import { ImportThreads, type PreparedTarget, threadsFor } from './import-threads.ts'
 
 // Files of events, for the command line and for applications.
 
@@ -22,12 +23,37 @@ import {
 export interface Target {
   store(batch: readonly ImportedEvent[]): Promise<BatchResult>
   readonly checkpoints?: Checkpoints
+  /** For events that other threads have prepared. Absent: it takes none. */
+  readonly prepared?: PreparedTarget
+}
+
+/** From this size on files are read and prepared in threads of their own: starting them takes longer than importing less. Compressed ones have several times the events. */
+const leastBytes = 4 * 1024 ** 2
+const isLarge = (files: readonly SourceFile[]): boolean => {
+  const bytesOf = ({ path, bytes, isParquet }: SourceFile) => (isParquet || /\.(gz|zst)$/i.test(path) ? 8 * bytes : bytes)
+  return files.reduce((sum, file) => sum + bytesOf(file), 0) >= leastBytes
+}
+
+/** A project that is open in this process. */
+export async function preparedFor(waymark: Waymark, id: number): Promise<PreparedTarget> {
+  const project = await waymark.project(id)
+  return {
+    threads: threadsFor(waymark.memoryLimit),
+    preparing: () => project.preparing(),
+    store: async (batch) => {
+      const answer = await project.takePrepared(batch)
+      return { ...answer, warnings: counted(answer.warnings) }
+    },
+  }
 }
 
 const isBadEvent = (error: unknown): error is WaymarkError<'bad-event'> => error instanceof WaymarkError && error.code === 'bad-event'
 
 /** Imports opened files. An invalid event does not stop the others of its batch. */
-export async function carryFiles({ store, checkpoints }: Target, run: Omit<ImportRun, 'send' | 'checkpoints'>): Promise<ImportSummary> {
+export async function carryFiles(
+  { store, checkpoints, prepared }: Target,
+  run: Omit<ImportRun, 'send' | 'checkpoints' | 'parts'>,
+): Promise<ImportSummary> {
   const refusedRows: string[] = []
   const send = async (batch: readonly ImportedEvent[]): Promise<BatchResult> => {
     for (let left = batch; ; ) {
@@ -41,10 +67,16 @@ export async function carryFiles({ store, checkpoints }: Target, run: Omit<Impor
       }
     }
   }
-  const summary = await runImport({ ...run, send, checkpoints })
-  for (const problem of refusedRows) summary.problems.push({ file: '', row: 0, problem })
-  summary.unreadable += refusedRows.length
-  return summary
+  const threads = prepared && prepared.threads > 0 && isLarge(run.files) ? new ImportThreads(prepared, send) : null
+  const parts = threads ? { parts: threads.parts.bind(threads) } : {}
+  try {
+    const summary = await runImport({ ...run, send, checkpoints, ...parts })
+    for (const problem of refusedRows) summary.problems.push({ file: '', row: 0, problem })
+    summary.unreadable += refusedRows.length
+    return summary
+  } finally {
+    await threads?.close()
+  }
 }
 
 export const counted = (warnings: readonly { readonly type: string }[]): BatchResult['warnings'] => {
@@ -102,5 +134,8 @@ export async function importFiles(
     return { ...answer, warnings: counted(answer.warnings) }
   }
   const checkpoints = waymark.dataDir === ':memory:' ? {} : { checkpoints: await checkpointFiles(waymark.dataDir, id) }
-  return carryFiles({ store, ...checkpoints }, { files, ...(signal && { signal }), ...(onProgress && { onProgress }) })
+  return carryFiles(
+    { store, prepared: await preparedFor(waymark, id), ...checkpoints },
+    { files, ...(signal && { signal }), ...(onProgress && { onProgress }) },
+  )
 }

@@ -3,6 +3,7 @@ import type { Salts } from '../../events/ingestion/cookieless/salts.ts'
 import type { EventSource } from '../../events/ingestion/decoding/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../events/ingestion/intake.ts'
 import type { Transformations } from '../../events/ingestion/transforming/ports.ts'
+import type { WireBatch } from '../../events/ingestion/wire-batch.ts'
 import type { ProjectSettings, QueryContext } from '../../queries/kind.ts'
 import type { ExportRows } from '../../service/exports/ports.ts'
 import type { Wanted } from '../admission/admission.ts'
@@ -29,6 +30,8 @@ export interface ProjectBackend extends ProjectCalls {
   readonly failure: unknown
   ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent'>): Promise<IngestAnswer>
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer>
+  /** Past events that another thread has prepared. */
+  ingestPrepared(batch: WireBatch): Promise<IngestAnswer>
   readonly cohorts: CohortService
   /** Answers include everything acknowledged before the call. */
   answer(query: unknown, asked: Computing & { readonly rows?: RowLimits }): Promise<Computed>

@@ -10,6 +10,7 @@ import { withKnownIds } from '../../events/ingestion/persons/known/knowing-write
 import { Pipeline } from '../../events/ingestion/pipeline.ts'
 import type { Transform } from '../../events/ingestion/transforming/transform.ts'
 import { Transformer } from '../../events/ingestion/transforming/transformer.ts'
+import type { WireBatch } from '../../events/ingestion/wire-batch.ts'
 import { type StatementScheduler, unscheduled } from '../../lib/flow/statement-scheduler.ts'
 import { jsonText } from '../../lib/text/json-text.ts'
 import { allRows } from '../../queries/answers/page-limit.ts'
@@ -198,6 +199,10 @@ export class LocalBackend implements ProjectBackend {
 
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
     return this.pipeline.ingestEvents(events, facts)
+  }
+
+  ingestPrepared(batch: WireBatch): Promise<IngestAnswer> {
+    return this.pipeline.ingestPrepared(batch)
   }
 
   answer(query: unknown, { wanted, progress, rows }: Computing & { readonly rows?: RowLimits }): Promise<Computed> {

@@ -3,6 +3,7 @@ import type { RecordBatch, Table } from 'apache-arrow'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { EventSource } from '../../events/ingestion/decoding/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../events/ingestion/intake.ts'
+import type { WireBatch } from '../../events/ingestion/wire-batch.ts'
 import { type Deferred, deferred } from '../../lib/flow/deferred.ts'
 import type { ExportRows } from '../../service/exports/ports.ts'
 import type { EventReader } from '../../service/plugins/delivery/ports.ts'
@@ -127,6 +128,10 @@ export class OnDemandBackend implements ProjectBackend, Closable {
 
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
     return this.taken((backend) => backend.ingestEvents(events, facts))
+  }
+
+  ingestPrepared(batch: WireBatch): Promise<IngestAnswer> {
+    return this.taken((backend) => backend.ingestPrepared(batch))
   }
 
   answer(query: unknown, asked: Computing & { readonly rows?: RowLimits }): Promise<Computed> {

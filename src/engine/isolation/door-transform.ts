@@ -1,7 +1,7 @@
 import { Transformer } from '../../events/ingestion/transforming/transformer.ts'
+import { readBatch, writeBatch } from '../../events/ingestion/wire-batch.ts'
 import type { Work } from '../../events/ingestion/work.ts'
 import type { TransformAnswer, TransformArgs } from './protocol.ts'
-import { readBatch, writeBatch } from './wire-batch.ts'
 
 /** The transformations of a project whose batches another process applies. That process names the records; most of them are still in memory here. */
 export class DoorTransform {

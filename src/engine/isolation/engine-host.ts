@@ -1,6 +1,7 @@
 import type { RecordBatch } from 'apache-arrow'
 import { ThreadPool } from '../../core/folds/thread-pool.ts'
 import { InternalError } from '../../errors/errors.ts'
+import { readBatch } from '../../events/ingestion/wire-batch.ts'
 import { arrowBytes } from '../../lib/bytes/arrow-bytes.ts'
 import { Progress } from '../../lib/flow/progress.ts'
 import { type Admission, createAdmission, type Wanted } from '../admission/admission.ts'
@@ -26,7 +27,6 @@ import type {
   SentWanted,
   StreamHead,
 } from './protocol.ts'
-import { readBatch } from './wire-batch.ts'
 import { writeError } from './wire-error.ts'
 import { writeValue } from './wire-value.ts'
 

@@ -1,7 +1,7 @@
 import type { Transform } from '../../events/ingestion/transforming/transform.ts'
+import { readBatch, writeBatch } from '../../events/ingestion/wire-batch.ts'
 import type { Work } from '../../events/ingestion/work.ts'
 import type { TransformAnswer, TransformArgs } from './protocol.ts'
-import { readBatch, writeBatch } from './wire-batch.ts'
 
 interface Parts {
   readonly project: number

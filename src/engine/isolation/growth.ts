@@ -1,4 +1,4 @@
-import type { WireBatch } from './wire-batch.ts'
+import type { WireBatch } from '../../events/ingestion/wire-batch.ts'
 
 /** Small batches wait this long for others: a message costs each process more than the events of a few requests in it. */
 const longestWaitMs = 10

@@ -1,3 +1,4 @@
+import type { WireBatch } from '../../events/ingestion/wire-batch.ts'
 import type { AnswerWarning } from '../../queries/query-types.ts'
 import type { RowPart, RowSelection } from '../../service/exports/ports.ts'
 import type { Wanted } from '../admission/admission.ts'
@@ -12,7 +13,6 @@ import type { EngineChoice } from '../storage/open-stores.ts'
 import type { StorageOptions } from '../storage/project-storage.ts'
 import type { RecoveryNotice, RecoveryReport } from '../storage/recovery/recovery-report.ts'
 import type { Channel } from './channel.ts'
-import type { WireBatch } from './wire-batch.ts'
 import type { WireError } from './wire-error.ts'
 
 // The calls of the door and of the engine, and the notifications that each sends.

@@ -4,6 +4,7 @@ import { defaultQueueBytes } from '../../events/ingestion/applying/backpressure.
 import { RecentWaits } from '../../events/ingestion/applying/recent-waits.ts'
 import type { EventSource } from '../../events/ingestion/decoding/event-source.ts'
 import { type BatchFacts, type IngestAnswer, Intake } from '../../events/ingestion/intake.ts'
+import { type WireBatch, writeBatch } from '../../events/ingestion/wire-batch.ts'
 import type { Work as Batch } from '../../events/ingestion/work.ts'
 import { arrowBatches } from '../../lib/bytes/arrow-bytes.ts'
 import type { RowCount } from '../../lib/flow/progress.ts'
@@ -30,7 +31,6 @@ import { type EngineChild, newWork, type Work } from './engine-child.ts'
 import { Growth } from './growth.ts'
 import { LagBackpressure } from './lag-backpressure.ts'
 import type { AppendArgs, EngineCalls, EngineChannel, OfProject, QueryNote, SentWanted, ServiceArgs, StreamHead } from './protocol.ts'
-import { writeBatch } from './wire-batch.ts'
 import { readValue } from './wire-value.ts'
 
 interface Parts {
@@ -182,6 +182,10 @@ export class RemoteBackend implements ProjectBackend {
 
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
     return this.keepAlive.during(this.intake.ingestEvents(events, facts))
+  }
+
+  ingestPrepared(batch: WireBatch): Promise<IngestAnswer> {
+    return this.keepAlive.during(this.intake.ingestPrepared(batch))
   }
 
   async answer(query: unknown, { wanted, progress, rows }: Computing & { readonly rows?: RowLimits }): Promise<Computed> {

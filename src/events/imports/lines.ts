@@ -58,43 +58,76 @@ function unwrapped(file: ReadStream, wrapping: Wrapping): AsyncIterable<Buffer> 
   return wrapping === 'zstd' ? unzstd(file) : file
 }
 
-/** The lines of a text file, in batches of one read each; decompressed if it is gzip or zstd. `onBytes` receives the number of bytes read. */
-export async function* readLines(path: string, onBytes: (count: number) => void = () => {}): AsyncGenerator<string[], void, void> {
+/**
+ * A text file in blocks that end with a line, of at least `least` bytes each but for the last one; decompressed if it is gzip or zstd. `onBytes` receives the
+ * number of bytes read. Lines before an unreadable place come before its error.
+ */
+export async function* readBlocks(
+  path: string,
+  onBytes: (count: number) => void = () => {},
+  least = 1,
+): AsyncGenerator<Buffer, void, void> {
   const head = await firstBytes(path, 6)
   const wrapping = wrappingOf(head)
   if (wrapping === 'zstd' && windowOf(head) > largestWindow)
     throw new Error(`decompressing it needs a window of ${windowOf(head)} bytes; the limit is ${largestWindow}. Compress it without --long`)
   const file = createReadStream(path, { highWaterMark: 1 << 19 })
-  let rest: Buffer[] = []
-  let restLength = 0
+  let pieces: Buffer[] = []
+  let length = 0
+  /** Bytes after the last line. */
+  let rest = 0
   let isStart = true
+  let failure: { readonly error: unknown } | null = null
   try {
-    for await (const chunk of unwrapped(file, wrapping)) {
+    for await (const read of unwrapped(file, wrapping)) {
       onBytes(file.bytesRead)
-      const lines: string[] = []
-      let start = isStart && chunk.subarray(0, 3).equals(byteOrderMark) ? 3 : 0
+      const chunk = isStart && read.subarray(0, 3).equals(byteOrderMark) ? read.subarray(3) : read
       isStart = false
-      for (let end = chunk.indexOf(newline, start); end >= 0; end = chunk.indexOf(newline, start)) {
-        if (restLength === 0) lines.push(textOf(chunk, start, end))
-        else {
-          const line = Buffer.concat([...rest, chunk.subarray(start, end)])
-          lines.push(textOf(line, 0, line.length))
-          rest = []
-          restLength = 0
-        }
-        start = end + 1
-      }
-      if (start < chunk.length) {
-        rest.push(Buffer.from(chunk.subarray(start)))
-        restLength += chunk.length - start
-        if (restLength > longestLine) throw new Error(`a line exceeds ${longestLine} bytes; this does not look like a file of events`)
-      }
-      if (lines.length > 0) yield lines
+      const end = chunk.lastIndexOf(newline) + 1
+      pieces.push(chunk)
+      length += chunk.length
+      rest = end > 0 ? chunk.length - end : rest + chunk.length
+      if (rest > longestLine) throw new Error(`a line exceeds ${longestLine} bytes; this does not look like a file of events`)
+      if (end === 0 || length - rest < least) continue
+      yield Buffer.concat(pieces, length - rest)
+      pieces = rest > 0 ? [Buffer.from(chunk.subarray(end))] : []
+      length = rest
     }
+  } catch (error) {
+    failure = { error }
   } finally {
     file.destroy()
   }
-  if (restLength > 0) yield [textOf(Buffer.concat(rest), 0, restLength)]
+  const whole = failure ? length - rest : length
+  if (whole > 0) yield Buffer.concat(pieces, whole)
+  if (failure) throw failure.error
+}
+
+/** The lines of a block. */
+export function linesOf(block: Buffer): string[] {
+  const lines: string[] = []
+  let start = 0
+  for (let end = block.indexOf(newline); end >= 0; end = block.indexOf(newline, start)) {
+    lines.push(textOf(block, start, end))
+    start = end + 1
+  }
+  if (start < block.length) lines.push(textOf(block, start, block.length))
+  return lines
+}
+
+export function countLines(block: Buffer): number {
+  let count = 0
+  let start = 0
+  for (let end = block.indexOf(newline); end >= 0; end = block.indexOf(newline, start)) {
+    count++
+    start = end + 1
+  }
+  return start < block.length ? count + 1 : count
+}
+
+/** The lines of a text file, in batches of one read each. */
+export async function* readLines(path: string, onBytes?: (count: number) => void): AsyncGenerator<string[], void, void> {
+  for await (const block of readBlocks(path, onBytes)) yield linesOf(block)
 }
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])

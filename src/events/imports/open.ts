@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { guessFormat, ImportFileError, type ImportFormat, lineConverter, rowsLookedAt, tableConverter } from './format.ts'
 import type { ChosenColumns, Mapping } from './formats/mapped.ts'
-import { firstBytes, readLines } from './lines.ts'
+import { countLines, firstBytes, linesOf, readBlocks, readLines } from './lines.ts'
 import type { Converted, Converter, FileRow, Problem } from './record.ts'
 
 /** Reads rows of a CSV or Parquet file in order, in batches, then its invalid lines. An engine implements it. */
@@ -29,13 +29,21 @@ export interface Reading {
   readonly skip?: number
 }
 
-export interface SourceFile {
+/** How a file is read: what another thread needs to read its rows in the same way. */
+export interface Recipe {
   readonly path: string
   readonly name: string
   readonly format: ImportFormat
-  readonly bytes: number
+  readonly mapping: Mapping
   /** Equal for files with the same beginning, whatever their name and compression: rows keep their ids when a log has grown. */
   readonly fingerprint: string
+  /** The first lines of a text file; null for a table. */
+  readonly sample: readonly string[] | null
+  readonly isParquet: boolean
+}
+
+export interface SourceFile extends Recipe {
+  readonly bytes: number
   rows(reading?: Reading): AsyncGenerator<Rows, void, void>
 }
 
@@ -54,38 +62,101 @@ export async function openSource(
   const format = options.format ?? guessFormat(path, isParquet, sample)
   const isTable = isParquet || format === 'csv' || format === 'parquet'
   if (format === 'parquet' && !isParquet) throw new ImportFileError(`${path} is not a Parquet file`)
-  const mapping = options.mapping ?? {}
-  const base = {
+  const recipe: Recipe = {
     path,
     name: basename(path),
     format,
-    bytes: size,
+    mapping: options.mapping ?? {},
     fingerprint: fingerprint(isParquet ? await firstBytes(path, 1 << 16) : Buffer.from(sample.join('\n'))),
+    sample: isTable ? null : sample,
+    isParquet,
   }
-
-  if (isTable) {
-    const read = () => options.readTable(path, isParquet ? 'parquet' : 'csv')
-    return { ...base, rows: (reading) => readable(path, tableRows(read(), format, mapping, reading)) }
-  }
-  const { ofLine, chosen } = lineConverter(path, format, mapping, sample)
+  const ofLines = linesReader(recipe)
   return {
-    ...base,
+    ...recipe,
+    bytes: size,
     rows: (reading) => {
-      if (chosen) reading?.onColumns?.(chosen)
-      return readable(path, lineRows(path, ofLine, reading))
+      if (ofLines?.chosen) reading?.onColumns?.(ofLines.chosen)
+      return ofLines ? readable(path, lineRows(path, ofLines, reading)) : rowsOfTable(recipe, options.readTable, reading)
     },
   }
 }
 
+/** Reads lines of a file. Calls in the order of the file: what a line becomes may depend on those before it. */
+export interface LinesReader {
+  /** The columns of a plain file. */
+  readonly chosen: ChosenColumns | null
+  /** `first`: the number of the first line. Lines up to `skip` are left out. */
+  rows(lines: readonly string[], first: number, skip: number): Rows
+}
+
+/** Null: the file is a table. */
+export function linesReader({ path, format, mapping, sample }: Recipe): LinesReader | null {
+  if (!sample) return null
+  const { ofLine, chosen } = lineConverter(path, format, mapping, sample)
+  return {
+    chosen,
+    rows(lines, first, skip) {
+      let bytes = 0
+      const itemOf = (line: string, i: number) => {
+        bytes += line.length
+        return first + i <= skip || line.trim() === '' ? null : ofLine(line)
+      }
+      try {
+        return { first, items: lines.map(itemOf), bytes }
+      } catch (cause) {
+        throw unreadable(path, cause)
+      }
+    },
+  }
+}
+
+/** Formats whose rows do not depend on those before them: parts of a file can be read at once. */
+export const isReadInAnyOrder = ({ format }: Recipe): boolean => format !== 'amplitude'
+
+/** Lines of a file, as bytes. */
+export interface Block {
+  readonly bytes: Buffer
+  /** The number of the first line. */
+  readonly first: number
+}
+
+/** A text file in parts of at least `least` bytes. */
+export async function* blocksOf({ path }: Recipe, least: number, onBytes?: (count: number) => void): AsyncGenerator<Block, void, void> {
+  yield* readable(path, numbered(readBlocks(path, onBytes, least)))
+}
+
+async function* numbered(blocks: AsyncIterable<Buffer>): AsyncGenerator<Block, void, void> {
+  let first = 1
+  for await (const bytes of blocks) {
+    const count = countLines(bytes) // the bytes may be handed over
+    yield { bytes, first }
+    first += count
+  }
+}
+
+/** The lines of a block of `blocksOf`. */
+export const linesOfBlock = (bytes: Uint8Array): readonly string[] => linesOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+
+/** The rows of a table. */
+export function rowsOfTable(recipe: Recipe, readTable: TableReader, reading?: Reading): AsyncGenerator<Rows, void, void> {
+  const { path, format, mapping, isParquet } = recipe
+  return readable(path, tableRows(readTable(path, isParquet ? 'parquet' : 'csv'), format, mapping, reading))
+}
+
 /** An error in the middle of a file is caused by its contents, and reported in one line. */
-async function* readable(path: string, rows: AsyncGenerator<Rows, void, void>): AsyncGenerator<Rows, void, void> {
+async function* readable<T>(path: string, rows: AsyncGenerator<T, void, void>): AsyncGenerator<T, void, void> {
   try {
     yield* rows
   } catch (cause) {
-    if (cause instanceof ImportFileError) throw cause
-    const [reason] = (cause as Error).message.replace(/^[A-Z][\w ]*Error: (?=[A-Z])/, '').split('\n')
-    throw new ImportFileError(`${path} cannot be read: ${reason}`, { cause })
+    throw unreadable(path, cause)
   }
+}
+
+function unreadable(path: string, cause: unknown): ImportFileError {
+  if (cause instanceof ImportFileError) return cause
+  const [reason] = (cause as Error).message.replace(/^[A-Z][\w ]*Error: (?=[A-Z])/, '').split('\n')
+  return new ImportFileError(`${path} cannot be read: ${reason}`, { cause })
 }
 
 const fingerprint = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex').slice(0, 32)
@@ -103,19 +174,10 @@ async function sampleLines(path: string): Promise<readonly string[]> {
   return lines
 }
 
-async function* lineRows(
-  path: string,
-  convert: (line: string) => Converted,
-  { onBytes, skip = 0 }: Reading = {},
-): AsyncGenerator<Rows, void, void> {
+async function* lineRows(path: string, reader: LinesReader, { onBytes, skip = 0 }: Reading = {}): AsyncGenerator<Rows, void, void> {
   let first = 1
   for await (const lines of readLines(path, onBytes)) {
-    let bytes = 0
-    const items = lines.map((line, i) => {
-      bytes += line.length
-      return first + i <= skip || line.trim() === '' ? null : convert(line)
-    })
-    yield { first, items, bytes }
+    yield reader.rows(lines, first, skip)
     first += lines.length
   }
 }

@@ -1,8 +1,7 @@
-import { nameUuid } from '../../lib/ids/name-uuid.ts'
 import type { ChosenColumns } from './formats/mapped.ts'
-import { identified, idNamespace, type RowPlace } from './identity.ts'
-import type { SourceFile } from './open.ts'
-import type { Converted, ImportedEvent } from './record.ts'
+import type { Reading, SourceFile } from './open.ts'
+import type { ImportedEvent } from './record.ts'
+import { type Counts, problemsKept, RowTaker } from './row-taker.ts'
 
 // Carries the rows of files into ingestion: in batches, a few at a time, so that memory stays bounded however long the file is.
 
@@ -32,12 +31,21 @@ export interface ImportRun {
   readonly files: readonly SourceFile[]
   /** Stores a batch (or only checks it, in a dry run). */
   readonly send: (batch: readonly ImportedEvent[]) => Promise<BatchResult>
+  /** Reads a file in another way, such as in other threads. Absent: here, in batches for `send`. */
+  readonly parts?: (file: SourceFile, reading: Required<Reading>) => AsyncIterable<Part>
   readonly checkpoints?: Checkpoints
   readonly onProgress?: (progress: ImportProgress) => void
   readonly signal?: AbortSignal
   readonly batchSize?: number
   readonly batchBytes?: number
   readonly inFlight?: number
+}
+
+/** Consecutive rows of a file, in its order. */
+export interface Part {
+  readonly counts: Counts
+  /** Stores all events since the part before that could be stored; null: later. */
+  readonly store: (() => Promise<BatchResult>) | null
 }
 
 export interface ImportSummary {
@@ -59,8 +67,6 @@ export interface ImportSummary {
   /** How each file was read. */
   readonly files: { readonly file: string; readonly format: string; columns: ChosenColumns | null }[]
 }
-
-const problemsKept = 20
 
 export async function runImport(run: ImportRun): Promise<ImportSummary> {
   const summary: ImportSummary = {
@@ -89,42 +95,20 @@ export async function runImport(run: ImportRun): Promise<ImportSummary> {
 }
 
 async function importFile(file: SourceFile, run: ImportRun, summary: ImportSummary, span: Span): Promise<void> {
-  const { batchSize = 2000, batchBytes = 4 * 1024 * 1024, inFlight = 2 } = run
+  const { inFlight = 2 } = run
   const done = (await run.checkpoints?.read(file.fingerprint)) ?? 0
   let bytesRead = 0
   let row = 0
-  let batch: ImportedEvent[] = []
   const flying: Promise<void>[] = []
 
-  const send = async (events: readonly ImportedEvent[], upTo: number, before: Promise<void> | undefined) => {
-    const result = await run.send(events)
+  const send = async (store: NonNullable<Part['store']>, upTo: number, before: Promise<void> | undefined) => {
+    const result = await store()
     summary.stored += result.accepted
     summary.duplicates += result.duplicates
     summary.dropped += result.dropped
     for (const { kind, count } of result.warnings) summary.warnings.set(kind, (summary.warnings.get(kind) ?? 0) + count)
     await before // rows count as stored only when all rows before them are
     await run.checkpoints?.write(file.fingerprint, upTo)
-  }
-  const flush = async (upTo: number) => {
-    if (batch.length === 0) return
-    const sent = send(batch, upTo, flying.at(-1))
-    sent.catch(() => {}) // awaited below, in order
-    flying.push(sent)
-    batch = []
-    if (flying.length >= inFlight) await flying.shift()
-  }
-
-  const take = (converted: Converted, at: number) => {
-    if ('problem' in converted) {
-      summary.unreadable++
-      const { problem, line = at } = converted
-      if (summary.problems.length < problemsKept) summary.problems.push({ file: file.name, row: line, problem })
-      return
-    }
-    for (let i = 0; i < converted.length; i++) {
-      note(summary, span, converted[i]!)
-      batch.push(withId(converted[i]!, { fingerprint: file.fingerprint, row: at, index: i }))
-    }
   }
   const onBytes = (count: number) => {
     bytesRead = count
@@ -134,26 +118,21 @@ async function importFile(file: SourceFile, run: ImportRun, summary: ImportSumma
   const onColumns = (chosen: ChosenColumns) => {
     about.columns = chosen
   }
+  const reading: Required<Reading> = { onBytes, onColumns, skip: done }
 
   try {
-    let bytes = 0
-    for await (const rows of file.rows({ onBytes, onColumns, skip: done })) {
-      for (const [i, converted] of rows.items.entries()) {
-        row = rows.first + i
-        if (row <= done) summary.skipped++
-        if (converted !== null || row <= done) summary.rows++
-        if (converted !== null) take(converted, row)
-        if (batch.length >= batchSize) await flush(row)
-      }
-      bytes = batch.length === 0 ? 0 : bytes + rows.bytes
-      if (bytes >= batchBytes) {
-        await flush(row)
-        bytes = 0
+    for await (const { counts, store } of run.parts?.(file, reading) ?? batchesOf(file, run, reading)) {
+      row = counts.lastRow
+      addCounts(summary, span, counts, file.name)
+      if (store) {
+        const sent = send(store, row, flying.at(-1))
+        sent.catch(() => {}) // awaited below, in order
+        flying.push(sent)
+        if (flying.length >= inFlight) await flying.shift()
       }
       run.onProgress?.({ file: file.name, rows: row, bytesRead, bytes: file.bytes, isDone: false })
       if (run.signal?.aborted) break
     }
-    if (!run.signal?.aborted) await flush(row)
   } finally {
     const settled = await Promise.allSettled(flying)
     const failed = settled.find((s) => s.status === 'rejected')
@@ -164,20 +143,46 @@ async function importFile(file: SourceFile, run: ImportRun, summary: ImportSumma
   run.onProgress?.({ file: file.name, rows: row, bytesRead: isCut ? bytesRead : file.bytes, bytes: file.bytes, isDone: true })
 }
 
+/** Reads a file here. */
+async function* batchesOf(
+  file: SourceFile,
+  { send, signal, batchSize = 2000, batchBytes = 4 * 1024 * 1024 }: ImportRun,
+  reading: Required<Reading>,
+): AsyncGenerator<Part, void, void> {
+  const taker = new RowTaker(file, reading.skip)
+  const batch = (): Part => {
+    const events = taker.takeEvents()
+    return { counts: taker.takeCounts(), store: events.length === 0 ? null : () => send(events) }
+  }
+  let bytes = 0
+  for await (const rows of file.rows(reading)) {
+    for (const [i, converted] of rows.items.entries()) {
+      taker.take(converted, rows.first + i)
+      if (taker.count < batchSize) continue
+      yield batch()
+      if (signal?.aborted) return
+    }
+    bytes = taker.count === 0 ? 0 : bytes + rows.bytes
+    if (bytes >= batchBytes) {
+      yield batch()
+      bytes = 0
+    } else yield { counts: taker.takeCounts(), store: null }
+  }
+  yield batch()
+}
+
+function addCounts(summary: ImportSummary, span: Span, counts: Counts, file: string): void {
+  summary.rows += counts.rows
+  summary.skipped += counts.skipped
+  summary.unreadable += counts.unreadable
+  for (const { row, problem } of counts.problems) if (summary.problems.length < problemsKept) summary.problems.push({ file, row, problem })
+  for (const [event, count] of counts.events) summary.events.set(event, (summary.events.get(event) ?? 0) + count)
+  span.from = Math.min(span.from, counts.from)
+  span.to = Math.max(span.to, counts.to)
+}
+
 /** The range of all events read, in milliseconds. */
 interface Span {
   from: number
   to: number
-}
-
-function note(summary: ImportSummary, span: Span, { event, timestamp }: ImportedEvent): void {
-  summary.events.set(event, (summary.events.get(event) ?? 0) + 1)
-  const time = Date.parse(timestamp)
-  if (time < span.from) span.from = time
-  if (time > span.to) span.to = time
-}
-
-function withId(event: ImportedEvent, place: RowPlace): ImportedEvent {
-  const { event: plain, name } = identified(event, place)
-  return name === null ? plain : ({ ...plain, uuid: nameUuid(idNamespace, name) } as ImportedEvent)
 }

@@ -16,6 +16,7 @@ import type { PreparedEvent } from './decoding/prepare.ts'
 import { Gathered, type GatheredRequest } from './gathered.ts'
 import type { IngestLog, LogRecords } from './ports.ts'
 import type { Warning } from './warnings.ts'
+import { readDecoded, type WireBatch } from './wire-batch.ts'
 import type { Content, Work } from './work.ts'
 
 export type { BatchFacts } from './decoding/decode-batch.ts'
@@ -97,6 +98,12 @@ export class Intake<H extends Handed = Handed> {
     const receipt = this.receipt(facts)
     const batch = isQuick ? decodeEvents(events, receipt, facts) : await decodeInTurns(events, receipt, facts)
     return this.take(batch, receipt.receivedAt, facts.countsDuplicates === true)
+  }
+
+  /** The same for past events that another thread has prepared. */
+  async ingestPrepared(batch: WireBatch): Promise<IngestAnswer> {
+    this.parts.mustBeOpen()
+    return this.take(readDecoded(batch), batch.receivedAt / 1000, true)
   }
 
   /** Takes what waits for the end of the turn. */

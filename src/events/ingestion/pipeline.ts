@@ -24,6 +24,7 @@ import type { AttemptStore, EventWriter, IngestLog, LogRecords } from './ports.t
 import type { Transform } from './transforming/transform.ts'
 import { TransformOrder } from './transforming/transform-order.ts'
 import type { WarningSummary } from './warnings.ts'
+import type { WireBatch } from './wire-batch.ts'
 import type { Content, GroupChange, GroupImport, PersonChange, RecordWrite, Work } from './work.ts'
 
 /** Reading the log yields to the event loop after this time. */
@@ -264,6 +265,11 @@ export class Pipeline {
   /** The same for events that are parsed while they are prepared; yields to the event loop in between. */
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
     return this.keepAlive.during(this.intake.ingestEvents(events, facts))
+  }
+
+  /** The same for past events that another thread has prepared. */
+  ingestPrepared(batch: WireBatch): Promise<IngestAnswer> {
+    return this.keepAlive.during(this.intake.ingestPrepared(batch))
   }
 
   /** Creates persons with their distinct ids. Returns their uuids, in order, once they are stored. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Growth } from '../../../src/engine/isolation/growth.ts'
-import type { WireBatch } from '../../../src/engine/isolation/wire-batch.ts'
+import type { WireBatch } from '../../../src/events/ingestion/wire-batch.ts'
 import { deferred } from '../../../src/lib/flow/deferred.ts'
 
 const batch = (firstSeq: number, bytes: number) => ({ firstSeq, bytes }) as WireBatch

@@ -137,11 +137,11 @@ export class RawTexts implements RawColumn {
   }
 
   put(row: number, text: string): void {
+    const { arena, words } = this
     if (text === '') {
-      this.words.fill(0, 4 * row, 4 * row + 4)
+      words[4 * row] = words[4 * row + 1] = words[4 * row + 2] = words[4 * row + 3] = 0
       return
     }
-    const { arena } = this
     const start = arena.reserve(text.length * 3)
     arena.length = start + writeText(arena.bytes, text, start)
     this.point(row, start, arena.length - start)

@@ -72,7 +72,7 @@ function needOf(content: Content, i: number, guesses: Guesses): Need | null {
     case 'event': {
       const event = content.events[i]!
       if (event.isDropped || content.duplicates.has(i)) return null
-      return { ids: (guesses.get(event) ?? [event]).flatMap(idsOf), group: event.group }
+      return { ids: guesses.get(event)?.flatMap(idsOf) ?? idsOf(event), group: event.group }
     }
     case 'persons':
       return { ids: content.persons[i]!.distinct_ids }
@@ -329,8 +329,10 @@ export class Applier {
         true,
       )
     }
-    if (!event.isPersonless && event.set) this.keys.countValues('person', event.set, event.time)
-    if (!event.isPersonless && event.setOnce) this.keys.countValues('person', event.setOnce, event.time)
+    if (!event.isPersonless) {
+      this.countWrites(event.set, event.setShape, event.time)
+      this.countWrites(event.setOnce, event.setOnceShape, event.time)
+    }
     if (event.group) this.identifyGroup(event.group, event.propertiesTo - event.propertiesFrom, event.time, arrival)
     const keys = event.groups ? this.groupKeys(event.groups, arrival) : noGroups
     if (!isKept(this.keptFrom, event.name, event.time)) {
@@ -355,6 +357,11 @@ export class Applier {
       from: event.propertiesFrom,
       to: event.propertiesTo,
     })
+  }
+
+  private countWrites(writes: PreparedEvent['set'], shape: PreparedEvent['setShape'], time: number): void {
+    if (shape) this.keys.countShape('person', shape, time)
+    else if (writes) this.keys.countValues('person', writes, time)
   }
 
   private identifyGroup(of: NonNullable<PreparedEvent['group']>, length: number, time: number, arrival: Arrival): void {

@@ -45,6 +45,9 @@ export interface PreparedEvent {
   readonly isPersonless: boolean
   readonly set: Readonly<Properties> | null
   readonly setOnce: Readonly<Properties> | null
+  /** Names and types of `set` and `setOnce`. Null: unknown. */
+  readonly setShape: Shape | null
+  readonly setOnceShape: Shape | null
   readonly unset: readonly string[] | null
   /** The other id of a merge event. */
   readonly mergeWith: string | null
@@ -309,6 +312,8 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
     isPersonless,
     set: written.set,
     setOnce: written.setOnce,
+    setShape: null,
+    setOnceShape: null,
     unset: isPersonless || given.$unset === undefined ? null : unsetKeys(given.$unset),
     mergeWith,
     visitor,

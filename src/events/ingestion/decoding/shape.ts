@@ -57,7 +57,7 @@ export class Shape {
   readonly name: string
   /** Index into `valueTypes`. */
   readonly type: number
-  private readonly length: number
+  readonly length: number
   /** Only if there are several types: most names have one. */
   private next: Map<number, Shape> | null = null
   private lastKey = -1

@@ -124,6 +124,7 @@ export class Families {
 
   /** The member whose number the events of an id have, if its person is in a family. */
   memberOf(distinctId: string): { family: Family; member: Member } | null {
+    if (this.byNumber.size === 0) return null
     const no = this.people.numberOf(distinctId)
     const family = no === undefined ? undefined : this.byNumber.get(no)
     const member = family?.byId.get(distinctId)

@@ -26,7 +26,7 @@ export class UuidSet {
     }
     const slot = this.slot(key, at)
     if (!isZero(this.table, slot)) return
-    this.table.set(key.subarray(at, at + 4), slot)
+    copyWords(key, at, this.table, slot)
     this.size++
     if (this.size * 2 > this.mask + 1) this.grow()
   }
@@ -37,7 +37,7 @@ export class UuidSet {
     let next = this.hasZero ? 4 : 0
     for (let i = 0; i < this.table.length; i += 4) {
       if (isZero(this.table, i)) continue
-      records.set(this.table.subarray(i, i + 4), next)
+      copyWords(this.table, i, records, next)
       next += 4
     }
     return records
@@ -59,8 +59,16 @@ export class UuidSet {
     const old = this.table
     this.table = new Uint32Array(old.length * 2)
     this.mask = this.mask * 2 + 1
-    for (let i = 0; i < old.length; i += 4) if (!isZero(old, i)) this.table.set(old.subarray(i, i + 4), this.slot(old, i))
+    for (let i = 0; i < old.length; i += 4) if (!isZero(old, i)) copyWords(old, i, this.table, this.slot(old, i))
   }
 }
 
 const isZero = (words: Uint32Array, at: number): boolean => (words[at]! | words[at + 1]! | words[at + 2]! | words[at + 3]!) === 0
+
+/** A view for each of them would cost more than the rest. */
+function copyWords(from: Uint32Array, at: number, to: Uint32Array, slot: number): void {
+  to[slot] = from[at]!
+  to[slot + 1] = from[at + 1]!
+  to[slot + 2] = from[at + 2]!
+  to[slot + 3] = from[at + 3]!
+}

@@ -15,12 +15,12 @@ const threadsOf = (src: string): Record<string, string> =>
       .map((file) => [basename(file, '.ts'), join(src, file)]),
   )
 
-/** Starts worker.ts on the sources of `root`. Each question takes `slowDown` times as long as it does. */
-export async function startRevision(root: string, events: number, slowDown = 1): Promise<RevisionProcess> {
+/** A program that imports `waymark-revision`, with the sources of `root` in its place. */
+export async function bundleOf(root: string, name: string, program: string): Promise<string> {
   const { build } = await import('esbuild')
   const outdir = join(root, '.bench')
   await build({
-    entryPoints: { compared: join(import.meta.dirname, 'worker.ts'), ...threadsOf(join(root, 'src')) },
+    entryPoints: { [name]: program, ...threadsOf(join(root, 'src')) },
     outdir,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -30,5 +30,11 @@ export async function startRevision(root: string, events: number, slowDown = 1):
     format: 'esm',
     logLevel: 'error',
   })
-  return startLineProcess({ name: root, file: join(outdir, 'compared.mjs'), args: [String(events), String(slowDown)], cwd: root })
+  return join(outdir, `${name}.mjs`)
+}
+
+/** Starts worker.ts on the sources of `root`. Each question takes `slowDown` times as long as it does. */
+export async function startRevision(root: string, events: number, slowDown = 1): Promise<RevisionProcess> {
+  const file = await bundleOf(root, 'compared', join(import.meta.dirname, 'worker.ts'))
+  return startLineProcess({ name: root, file, args: [String(events), String(slowDown)], cwd: root })
 }

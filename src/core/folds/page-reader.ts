@@ -15,6 +15,14 @@ export interface OpenPage {
   readonly params: unknown
 }
 
+/** What a fold reads of all pages, but for the records of events, which few need. */
+export function bytesRead({ pages, columns }: PagesView): { readonly pages: number; readonly bytes: number } {
+  let bytes = 0
+  for (const { what } of pages) bytes += what.bytes
+  for (const one of columns) if (one.from === 'file') for (const { stretch } of one.column.parts) bytes += stretch.bytes
+  return { pages: pages.length, bytes }
+}
+
 /** A page as one part of a fold. */
 export const partOfPage = (over: 'persons' | 'entries', { first, end, events }: Page, page: number): FoldPart =>
   over === 'persons' ? { from: first, to: end, selection: null, page } : { from: 0, to: events, selection: null, page }

@@ -2,10 +2,11 @@ import { setTimeout } from 'node:timers/promises'
 import { Table } from 'apache-arrow'
 import { type Loops, resultFromDays } from '../../core/folds/days/from-days.ts'
 import { type Fold, type ListView, listView } from '../../core/folds/fold.ts'
-import { foldHere } from '../../core/folds/page-reader.ts'
+import { bytesRead, foldHere } from '../../core/folds/page-reader.ts'
 import { isOfNames, reselected } from '../../core/folds/reselect.ts'
 import { selectable, selectionFold, selectionKey } from '../../core/folds/selection.ts'
 import { ThreadLost } from '../../core/folds/thread-pool.ts'
+
 import { calendarDaysOf } from '../../core/lists/kept/calendar-days.ts'
 import type { Listed } from '../../core/lists/project-lists.ts'
 import type { QueryError } from '../../errors/errors.ts'
@@ -240,7 +241,7 @@ export function driverOf(
         const { result, isOfDays } = await foldedFrom(project, checkpoint, completed, fold.fold, listed, params, context.project.timezone)
         answer = await completed(fold.take(result, listed, params))
         if (answer instanceof Refusal) return
-        const from = isOfDays ? { days: true as const } : listed.pages ? { files: true as const } : {}
+        const from = isOfDays ? { days: true as const } : listed.pages ? { files: bytesRead(listed.pages) } : {}
         const seconds = (performance.now() - started) / 1000
         folds.push({ label, road: 'core', names, columns: compiled, events: listed.lists.events, ...from, seconds })
       })

@@ -39,8 +39,8 @@ export interface FoldNote {
   readonly events?: number
   /** It read what is kept of whole days. */
   readonly days?: true
-  /** It read events from files: they do not fit into memory. */
-  readonly files?: true
+  /** It read events from files, since they do not fit into memory: so many pages and bytes. */
+  readonly files?: { readonly pages: number; readonly bytes: number }
   readonly seconds: number
 }
 

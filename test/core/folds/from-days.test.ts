@@ -12,6 +12,7 @@ import { EventLists } from '../../../src/core/lists/event-lists.ts'
 import { CalendarDays } from '../../../src/core/lists/kept/calendar-days.ts'
 import { KeptCounts } from '../../../src/core/lists/kept/kept-counts.ts'
 import { ListColumn } from '../../../src/core/lists/list-column.ts'
+import type { SumState } from '../../../src/lib/numbers/sums.ts'
 import { day, hour, minute, zoneOf } from '../../../src/lib/time/zone.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
 
@@ -42,10 +43,21 @@ const drawnEvents = (most: number) =>
       event: fc.nat(3),
       isLarge: fc.boolean(),
       plan: fc.nat(2),
+      amount: fc.oneof(
+        fc.integer({ min: -400, max: 400 }).map((n) => n / 10),
+        fc.constant(Number.NaN),
+      ),
     }),
     { maxLength: most },
   )
-type Drawn = { readonly person: number; readonly time: number; readonly event: number; readonly isLarge: boolean; readonly plan: number }
+type Drawn = {
+  readonly person: number
+  readonly time: number
+  readonly event: number
+  readonly isLarge: boolean
+  readonly plan: number
+  readonly amount: number
+}
 
 const drawnRounds = fc.array(
   fc.oneof(
@@ -81,7 +93,11 @@ const kinds = [
   'recurring',
   'first time',
   'lifecycle',
+  'sums',
+  'averages of hours',
   'events by plan',
+  'sums by plan',
+  'averages by plan',
   'persons by plan',
   'windows by plan',
 ]
@@ -91,6 +107,7 @@ class World {
   readonly lists = new EventLists()
   readonly isLarge = new ListColumn('flags', 0)
   readonly plan = new ListColumn('codes', 0)
+  readonly amount = new ListColumn('numbers', 0)
   readonly kept = new KeptCounts(this.lists)
   private readonly survivorOf = new Map<number, number>()
   private seq = 0
@@ -98,6 +115,7 @@ class World {
   constructor() {
     this.lists.attach(this.isLarge)
     this.lists.attach(this.plan)
+    this.lists.attach(this.amount)
   }
 
   add(events: readonly Drawn[]): void {
@@ -111,6 +129,7 @@ class World {
     const indexes = this.lists.indexesAfter(first - 1, this.seq).subarray(1)
     this.isLarge.write({ values: Uint8Array.from(events, ({ isLarge }) => (isLarge ? 1 : 0)) }, indexes)
     this.plan.write({ values: Int32Array.from(events, ({ plan }) => plan), texts: ['free', 'pro', 'team'] }, indexes)
+    this.amount.write({ values: Float64Array.from(events, ({ amount }) => amount) }, indexes)
   }
 
   merge(one: number, other: number): void {
@@ -160,6 +179,7 @@ test.each(kinds)('where most persons of a block are active: %s', async (kind) =>
       event: upTo(2),
       isLarge: draw() < 0.7,
       plan: upTo(3),
+      amount: upTo(9) === 0 ? Number.NaN : upTo(1000) / 10,
     }))
   world.add(some(120_000))
   const days = new CalendarDays(zoneOf('Europe/Berlin'))
@@ -178,10 +198,10 @@ test.each(kinds)('where most persons of a block are active: %s', async (kind) =>
       masks: [kind === 'recurring' ? 3 : 1],
       others: 0,
       large: 1,
-      vip: kind.startsWith('events') || kind === 'hours' ? 0 : 1,
+      vip: /^events|hours|^sums|^averages/.test(kind) ? 0 : 1,
     })
     const matching: Matching = { from: begin, to: begin + 9.5 * day, scope: null, bits, further: null, takesAll: false }
-    const [fold, params] = questionOf(kind, matching, starts, 1, columnView(world.plan))
+    const [fold, params] = questionOf(kind, matching, starts, 1, world)
     const result = await resultFromDays(fold, params, view, kept, days, { fold: (one, its) => runHere(one, view, its), completed })
     if (result === null) continue
     answers++
@@ -194,8 +214,8 @@ test('an event of another century: the others are counted as before', async () =
   const world = new World()
   const days = new CalendarDays(zoneOf('UTC'))
   world.add([
-    { person: 1, time: begin, event: 1, isLarge: true, plan: 0 },
-    { person: 2, time: Date.UTC(1801, 0, 1) * 1000, event: 1, isLarge: true, plan: 0 },
+    { person: 1, time: begin, event: 1, isLarge: true, plan: 0, amount: 1 },
+    { person: 2, time: Date.UTC(1801, 0, 1) * 1000, event: 1, isLarge: true, plan: 0, amount: 1 },
   ])
   const left: string[] = []
   const kept = {
@@ -208,7 +228,7 @@ test('an event of another century: the others are counted as before', async () =
   }
   const bits = world.bitsOf({ masks: [0, 1], others: 0, large: 0, vip: 0 })
   const matching: Matching = { from: begin, to: begin + day, scope: null, bits, further: null, takesAll: false }
-  const [fold, params] = questionOf('persons', matching, days.edges(days.numberAt(begin), days.numberAt(begin)), 1, columnView(world.plan))
+  const [fold, params] = questionOf('persons', matching, days.edges(days.numberAt(begin), days.numberAt(begin)), 1, world)
   const loops = { fold: <P, R>(one: Fold<P, R>, its: P) => runHere(one, world.view(), its), completed }
   for (let i = 0; i < 4; i++) expect(await resultFromDays(fold, params, world.view(), kept, days, loops)).toBe(null)
   expect(left).toHaveLength(1)
@@ -236,7 +256,7 @@ test('in any time zone, with any conditions, while events and merges join', asyn
           const view = world.view()
           const bits = world.bitsOf(kind === 'recurring' || kind === 'first time' ? drawn : ofOneBit(drawn))
           const matching: Matching = { ...times, scope: null, bits, further: null, takesAll: false }
-          const [fold, params] = questionOf(kind, matching, starts, width, columnView(world.plan))
+          const [fold, params] = questionOf(kind, matching, starts, width, world)
           const result = await resultFromDays(fold, params, view, kept, days, { fold: (one, its) => runHere(one, view, its), completed })
           if (result === null) return false
           expect(plain(result)).toEqual(plain(await runHere(fold, view, params)))
@@ -274,22 +294,36 @@ function plain(result: unknown): unknown {
   if (result instanceof Float64Array) return [...result]
   if (result !== null && typeof result === 'object' && 'fresh' in result)
     return Object.values(result as LifecycleCounts).map((one) => [...one])
-  const { combinations, state, counts } = result as { combinations: readonly number[]; state?: Float64Array; counts?: Float64Array }
-  const numbers = [...(state ?? counts!)]
+  const { combinations, state, counts } = result as {
+    combinations: readonly number[]
+    state?: Float64Array | SumState
+    counts?: Float64Array
+  }
+  const numbers = state && 'sums' in state ? added(state) : [...((state as Float64Array | undefined) ?? counts!)]
   const size = numbers.length / Math.max(1, combinations.length)
   const groups = combinations.map((code, i) => [code, numbers.slice(i * size, (i + 1) * size)] as const)
-  return groups.filter(([, all]) => all.some((n) => n !== 0)).sort(([a], [b]) => a - b)
+  return groups.filter(([, all]) => all.some((n) => n !== 0 && n !== '0')).sort(([a], [b]) => a - b)
 }
+
+/** The sum of each cell and how many numbers it has: the last digit depends on their order. */
+const added = ({ sums, lost, counts }: SumState): readonly string[] =>
+  Array.from(sums, (sum, cell) => (counts[cell] === 0 ? '0' : `${Number((sum + lost[cell]!).toPrecision(13))} of ${counts[cell]}`))
 
 function questionOf(
   name: string,
   matching: Matching,
   starts: Float64Array,
   width: number,
-  plan: ReturnType<typeof columnView>,
+  { plan, amount }: Pick<World, 'plan' | 'amount'>,
 ): [Fold<unknown, unknown>, unknown] {
   const kind = name.replace(' by plan', '')
-  const splits = kind === name ? [] : [{ of: 'event', column: plan } as const]
+  const splits = kind === name ? [] : [{ of: 'event', column: columnView(plan) } as const]
+  const numbers = (reduction: 'sum' | 'avg'): SeriesValue => ({
+    kind: 'numbers',
+    number: { of: 'event', column: columnView(amount) },
+    reduction,
+  })
+  const hours = Float64Array.from({ length: 60 }, (_, i) => starts[0]! + i * hour)
   const series = (value: SeriesValue, edges: Float64Array | null = starts): [Fold<unknown, unknown>, unknown] => [
     seriesFold as Fold<unknown, unknown>,
     { matching, edges, splits, value } satisfies Series,
@@ -298,10 +332,13 @@ function questionOf(
     case 'all persons':
       return series({ kind: 'persons' }, null)
     case 'hours':
-      return series(
-        { kind: 'events' },
-        Float64Array.from({ length: 60 }, (_, i) => starts[0]! + i * hour),
-      )
+      return series({ kind: 'events' }, hours)
+    case 'sums':
+      return series(numbers('sum'))
+    case 'averages':
+      return series(numbers('avg'))
+    case 'averages of hours':
+      return series(numbers('avg'), hours)
     case 'windows': {
       const ends = starts.slice(1)
       return series({ kind: 'windows', begins: Float64Array.from(ends, (_, i) => starts[Math.max(0, i - 3)]!).map(distinct(starts)), ends })

@@ -176,7 +176,7 @@ async function questions({ view, plan, amount, vip, either, range }: Asked, run:
   }
   const { combinations, counts } = (await run(retentionFold, retention)) as NonNullable<RetentionPart>
   answers.push([...combinations.entries()].map(([i, one]) => [one, [...counts.subarray(i * 12, i * 12 + 12)]]).sort())
-  const days = await run(countDaysFold, { bits: matching(1, 1).bits, edges: Float64Array.of(0, 500, 1000), split: null })
+  const days = await run(countDaysFold, { bits: matching(1, 1).bits, edges: Float64Array.of(0, 500, 1000), split: null, number: null })
   answers.push(days.reduce((sum, { persons: found }) => sum + found.length, 0))
   expect(view.persons).toBeGreaterThan(0)
   return answers

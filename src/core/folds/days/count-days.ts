@@ -1,6 +1,8 @@
+import { type SumState, Sums } from '../../../lib/numbers/sums.ts'
 import { Ints } from '../../kernels/grow.ts'
 import type { CalendarDays } from '../../lists/kept/calendar-days.ts'
 import { quarter, SplitCounts } from '../../lists/kept/day-counts.ts'
+import { numberAt } from '../../lists/kept/kept-counts.ts'
 import type { ColumnView, EventBits, Fold, ListView } from '../fold.ts'
 import { Matches } from '../matches.ts'
 import { Edges } from '../series/edges.ts'
@@ -14,6 +16,8 @@ export interface CountDaysParams {
   readonly edges: Float64Array
   /** Codes that split the events, of so many; null: none do. */
   readonly split: { readonly values: ColumnView['values']; readonly size: number } | null
+  /** Numbers that are added up; null: none are. */
+  readonly number: Pick<ColumnView, 'values' | 'numbers'> | null
 }
 
 /** By code and then by day: of each code as many as there are edges less one. */
@@ -23,6 +27,8 @@ interface CountedDays {
   readonly offsets: Int32Array
   /** Events by quarter of an hour, `quartersOf` of each. */
   readonly quarters: Uint32Array
+  /** The same of the numbers. */
+  readonly sums: SumState | null
   readonly least: Float64Array
   readonly greatest: Float64Array
 }
@@ -37,12 +43,13 @@ const quartersOf = (edges: Float64Array): number => {
 export const countDaysFold: Fold<CountDaysParams, readonly CountedDays[]> = {
   name: 'count days',
   over: 'persons',
-  *run(lists, { bits, edges, split }, from, to) {
+  *run(lists, { bits, edges, split, number }, from, to) {
     const ofCode = edges.length - 1
     const codes = split?.size ?? 1
     const days = codes * ofCode
     const ofDay = quartersOf(edges)
     const quarters = new Uint32Array(days * ofDay)
+    const sums = number && new Sums(days * ofDay)
     const least = new Float64Array(days).fill(Number.POSITIVE_INFINITY)
     const greatest = new Float64Array(days).fill(Number.NEGATIVE_INFINITY)
     const [rows, dayOf] = [new Ints(), new Ints()]
@@ -72,13 +79,16 @@ export const countDaysFold: Fold<CountDaysParams, readonly CountedDays[]> = {
             dayOf.push(cell)
             if (when < least[cell]!) least[cell] = when
           }
-          quarters[cell * ofDay + Math.floor((when - edges[day]!) / quarter)]!++
+          const cellOfQuarter = cell * ofDay + Math.floor((when - edges[day]!) / quarter)
+          quarters[cellOfQuarter]!++
+          if (sums !== null) sums.add(cellOfQuarter, numberAt(number!, index[row]!))
           if (when > greatest[cell]!) greatest[cell] = when
         }
       }
       yield
     }
-    return [{ ...byDay(rows.view(), dayOf.view(), days), quarters, least, greatest }]
+    const added = sums && { sums: sums.sums, lost: sums.lost, counts: sums.counts }
+    return [{ ...byDay(rows.view(), dayOf.view(), days), quarters, sums: added, least, greatest }]
   },
   join: (parts) => parts.flat(),
 }
@@ -97,12 +107,14 @@ function byDay(persons: Int32Array, dayOf: Int32Array, days: number): Pick<Count
 /** Days, and days of all codes, that are too many are not worth it. */
 const mostDays = 50_000
 const mostDaysOfCodes = 20_000
+const mostDaysOfNumbers = 4_000
 
 /** The starts of the days of all events, and the end of the last one. Null: there are none, or far too many days. A loop with pauses. */
 export function* edgesOfAll(
   { start, end, time, persons, pages }: ListView,
   days: CalendarDays,
   codes: number,
+  hasNumber: boolean,
 ): Generator<void, Float64Array | null, void> {
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const { least, greatest } of pages?.pages ?? []) {
@@ -115,24 +127,25 @@ export function* edgesOfAll(
     first = Math.min(first, time[start[person]!]!)
     last = Math.max(last, time[end[person]! - 1]!)
   }
-  if (first > last || (last - first) / 86_400e6 > (codes === 1 ? mostDays : mostDaysOfCodes / codes)) return null
+  const most = hasNumber ? mostDaysOfNumbers / codes : codes === 1 ? mostDays : mostDaysOfCodes / codes
+  if (first > last || (last - first) / 86_400e6 > most) return null
   return days.edges(days.numberAt(first), days.numberAt(last))
 }
 
 /** What the fold has counted. A loop with pauses. */
 export function* dayCounts(
   parts: readonly CountedDays[],
-  { edges, split }: CountDaysParams,
+  { edges, split, number }: CountDaysParams,
   days: CalendarDays,
 ): Generator<void, SplitCounts, void> {
-  const all = new SplitCounts(days)
+  const all = new SplitCounts(days, number !== null)
   const ofDay = quartersOf(edges)
   const first = days.numberAt(edges[0]!)
   const ofCode = edges.length - 1
   for (let day = 0; day < ofCode * (split?.size ?? 1); day++) {
     if (day % 16 === 15) yield
     const counts = all.of(Math.floor(day / ofCode))
-    for (const { persons, offsets, quarters, least, greatest } of parts) {
+    for (const { persons, offsets, quarters, sums, least, greatest } of parts) {
       if (offsets[day] === offsets[day + 1]) continue
       const made = counts.day(first + (day % ofCode))
       made.persons.append(persons.subarray(offsets[day], offsets[day + 1]))
@@ -140,6 +153,7 @@ export function* dayCounts(
         const events = quarters[day * ofDay + i]!
         made.quarters[i]! += events
         made.events += events
+        if (sums) made.sums!.addCell(i, sums, day * ofDay + i)
       }
       made.least = Math.min(made.least, least[day]!)
       made.greatest = Math.max(made.greatest, greatest[day]!)

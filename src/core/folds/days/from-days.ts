@@ -11,7 +11,7 @@ import { type DaySource, ofEvents } from './asked-days.ts'
 import { countDaysFold, dayCounts, edgesOfAll } from './count-days.ts'
 import { dayLifecycle } from './lifecycle.ts'
 import { dayRetention, isOfDays } from './retention.ts'
-import { daySeries, readsDays } from './series.ts'
+import { addedUp, daySeries, readsDays } from './series.ts'
 import { dayStickiness, isAnyEvent } from './stickiness.ts'
 
 /** Computes the result of a fold from what is kept of whole days. */
@@ -20,13 +20,20 @@ interface FromDays<P, R> {
   bits(params: P): readonly number[] | null
   /** The column that splits the events; null: none does. */
   split?(params: P): PlacedColumn | null
+  /** The column of numbers that are added up; null: none are. */
+  number?(params: P): PlacedColumn | null
   /** `sources`: by code of that column, or one. Null: it takes the events after all. */
   run(sources: readonly DaySource[], params: P): Generator<void, R | null, void>
 }
 
 const way = <P, R>(fold: Fold<P, R>, from: FromDays<P, R>) => [fold.name, from as FromDays<unknown, unknown>] as const
 const ways: ReadonlyMap<string, FromDays<unknown, unknown>> = new Map([
-  way(seriesFold, { bits: (series) => (readsDays(series) ? [1] : null), split: ({ splits }) => splits[0] ?? null, run: daySeries }),
+  way(seriesFold, {
+    bits: (series) => (readsDays(series) ? [1] : null),
+    split: ({ splits }) => splits[0] ?? null,
+    number: addedUp,
+    run: daySeries,
+  }),
   way(stickinessFold, { bits: (params) => (isAnyEvent(params) ? [1] : null), run: ([source], params) => dayStickiness(source!, params) }),
   way(lifecycleFold, { bits: () => [1], run: ([source], params) => dayLifecycle(source!, params) }),
   way(retentionFold, { bits: (params) => (isOfDays(params) ? [1, 2] : null), run: ([source], params) => dayRetention(source!, params) }),
@@ -60,7 +67,8 @@ export async function resultFromDays(
   if (!fromDays || !matching || !isPlain(matching)) return null
   const split = fromDays.split?.(params)?.column ?? null
   if (split && split.size > mostCodes) return null
-  const asked = bits.map((bit): Asked | null => askedOf(bit, matching.bits, split, days))
+  const number = fromDays.number?.(params)?.column ?? null
+  const asked = bits.map((bit): Asked | null => askedOf(bit, matching.bits, split, number, days))
   if (!asked.every((one) => one !== null)) return null
   const byKey = new Map(asked.map((one) => [one.key, one]))
   const found = new Map([...byKey].map(([key, { condition }]) => [key, kept.find(key, condition)]))
@@ -70,12 +78,12 @@ export async function resultFromDays(
     else if (!isWanted) return null
   for (const [key, { condition }] of byKey) {
     if (counted.has(key)) continue
-    const edges = await loops.completed(edgesOfAll(lists, days, split?.size ?? 1))
+    const edges = await loops.completed(edgesOfAll(lists, days, split?.size ?? 1, number !== null))
     if (!edges) {
       kept.leave(key)
       return null
     }
-    const made = await countedDays(condition, split, edges, days, loops)
+    const made = await countedDays(condition, split, number, edges, days, loops)
     if (!made) return null
     kept.keep(key, made)
     counted.set(key, made)
@@ -90,6 +98,7 @@ export async function resultFromDays(
 async function countedDays(
   condition: EventCondition,
   split: ColumnView | null,
+  number: ColumnView | null,
   edges: Float64Array,
   days: CalendarDays,
   { fold, completed }: Loops,
@@ -100,6 +109,7 @@ async function countedDays(
     bits: { byEvent: Int32Array.from(byEvent), others, flags },
     edges,
     split: split && { values: split.values, size: split.size },
+    number: number && { values: number.values, numbers: number.numbers },
   }
   const parts = await fold(countDaysFold, params)
   return parts && completed(dayCounts(parts, params, days))
@@ -108,15 +118,15 @@ async function countedDays(
 const isPlain = ({ scope, further, takesAll }: Matching): boolean => scope === null && further === null && !takesAll
 
 /** Null: a column is not kept between queries. */
-function askedOf(bit: number, bits: EventBits, split: ColumnView | null, { zone }: CalendarDays): Asked | null {
+function askedOf(bit: number, bits: EventBits, split: ColumnView | null, number: ColumnView | null, { zone }: CalendarDays): Asked | null {
   const { byEvent, others, flags } = ofEvents(bits)
   const is = (mask: number) => ((mask & bit) === 0 ? 0 : 1)
   const columns = flags.filter((flag) => (flag.bits & bit) !== 0).map(({ column }) => column)
-  if ((split && split.id === undefined) || columns.some(({ id }) => id === undefined)) return null
+  if ((split && split.id === undefined) || (number && number.id === undefined) || columns.some(({ id }) => id === undefined)) return null
   const names = Uint8Array.from(byEvent, is)
   const last = names.findLastIndex((one) => one !== is(others))
-  const condition = { byEvent: names.subarray(0, last + 1), others: is(others), columns, split }
+  const condition = { byEvent: names.subarray(0, last + 1), others: is(others), columns, split, number }
   const ids = columns.map(({ id }) => id!).sort((a, b) => a - b)
-  const text = JSON.stringify([zone.name, [...condition.byEvent], condition.others, ids, split?.id ?? null])
+  const text = JSON.stringify([zone.name, [...condition.byEvent], condition.others, ids, split?.id ?? null, number?.id ?? null])
   return { bit, key: createHash('sha256').update(text).digest('base64'), condition }
 }

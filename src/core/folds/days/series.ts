@@ -1,4 +1,6 @@
-import { quarter } from '../../lists/kept/day-counts.ts'
+import { type SumState, Sums } from '../../../lib/numbers/sums.ts'
+import { type DayCount, quarter } from '../../lists/kept/day-counts.ts'
+import type { PlacedColumn } from '../fold.ts'
 import type { Series, SeriesPart } from '../series/fold.ts'
 import { askedDays, blocksOf, countBetween, type DaySource, daysOfBuckets, ofEvents, personFilter } from './asked-days.ts'
 import { type Bits, count, countOf, countOfEither, emptyBits, intersect, keepNew, unite, uniteBits } from './bits.ts'
@@ -9,12 +11,19 @@ const counted = 1
 type Counts = Generator<void, Float64Array | null, void>
 
 /** Split by one column at most, and nothing but events or persons is counted. Events of some persons only are not counted by day. */
-export const readsDays = ({ splits, value: { kind }, matching: { bits } }: Series): boolean =>
-  splits.length <= 1 &&
-  splits.every(({ of }) => of === 'event') &&
-  (kind === 'persons' || kind === 'sightings' || kind === 'windows' || (kind === 'events' && bits.flags.every(({ of }) => of === 'event')))
+export const readsDays = (series: Series): boolean => {
+  const { splits, value, matching } = series
+  if (splits.length > 1 || splits.some(({ of }) => of !== 'event')) return false
+  if (value.kind === 'persons' || value.kind === 'sightings' || value.kind === 'windows') return true
+  return (value.kind === 'events' || addedUp(series) !== null) && matching.bits.flags.every(({ of }) => of === 'event')
+}
+
+/** The numbers of events that are added up; null: something else is counted. */
+export const addedUp = ({ value }: Series): PlacedColumn | null =>
+  value.kind === 'numbers' && (value.reduction === 'sum' || value.reduction === 'avg') && value.number.of === 'event' ? value.number : null
 
 export function* daySeries(sources: readonly DaySource[], series: Series): Generator<void, SeriesPart | null, void> {
+  if (addedUp(series)) return yield* daySums(sources, series)
   const combinations: number[] = []
   const found: Float64Array[] = []
   for (const [code, source] of sources.entries()) {
@@ -24,9 +33,33 @@ export function* daySeries(sources: readonly DaySource[], series: Series): Gener
     combinations.push(code)
     found.push(counts)
   }
-  const state = new Float64Array(found.reduce((length, counts) => length + counts.length, 0))
-  for (const [i, counts] of found.entries()) state.set(counts, i * counts.length)
-  return { combinations, state }
+  return { combinations, state: oneAfterTheOther(found) }
+}
+
+/** A code with events has a row, whether one of them has a number or not. */
+function* daySums(sources: readonly DaySource[], series: Series): Generator<void, SeriesPart | null, void> {
+  const combinations: number[] = []
+  const found: Sums[] = []
+  for (const [code, source] of sources.entries()) {
+    const sums = new Sums((series.edges ?? everyTime).length - 1)
+    const counts = yield* eventsOf(source, series, sums)
+    if (counts === null) return null
+    if (counts.every((n) => n === 0)) continue
+    combinations.push(code)
+    found.push(sums)
+  }
+  const all = (field: keyof SumState) => oneAfterTheOther(found.map((sums) => sums[field]))
+  return { combinations, state: { sums: all('sums'), lost: all('lost'), counts: all('counts') } satisfies SumState }
+}
+
+function oneAfterTheOther(found: readonly Float64Array[]): Float64Array {
+  const all = new Float64Array(found.reduce((length, { length: more }) => length + more, 0))
+  let at = 0
+  for (const one of found) {
+    all.set(one, at)
+    at += one.length
+  }
+  return all
 }
 
 function countsOf(source: DaySource, series: Series): Counts {
@@ -40,7 +73,8 @@ const everyTime = Float64Array.of(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFI
 /** Parts of days that are no whole quarters. */
 const mostCut = 2
 
-function* eventsOf(source: DaySource, { matching, edges: given }: Series): Counts {
+/** `sums`: of their numbers, by bucket. */
+function* eventsOf(source: DaySource, { matching, edges: given }: Series, sums: Sums | null = null): Counts {
   const edges = given ?? everyTime
   const bits = ofEvents(matching.bits)
   const found = new Float64Array(edges.length - 1)
@@ -55,17 +89,24 @@ function* eventsOf(source: DaySource, { matching, edges: given }: Series): Count
       const isAll = from <= day.least && to > day.greatest
       if (isAll) {
         found[i]! += day.events
+        if (sums) addQuarters(sums, i, day, 0, day.quarters.length)
         continue
       }
       const first = from <= day.least ? 0 : (from - day.start) / quarter
       const end = to > day.greatest ? day.quarters.length : (to - day.start) / quarter
-      if (Number.isInteger(first) && Number.isInteger(end)) for (let q = first; q < end; q++) found[i]! += day.quarters[q]!
-      else if (++cut > mostCut || source.lists.pages) return null
+      if (Number.isInteger(first) && Number.isInteger(end)) {
+        for (let q = first; q < end; q++) found[i]! += day.quarters[q]!
+        if (sums) addQuarters(sums, i, day, first, end)
+      } else if (++cut > mostCut || source.lists.pages || sums) return null
       else found[i]! += countBetween(source, day, counted, bits, from, to - 1)
       yield
     }
   }
   return found
+}
+
+function addQuarters(sums: Sums, bucket: number, day: DayCount, first: number, end: number): void {
+  for (let q = first; q < end; q++) sums.addCell(bucket, day.sums!, q)
 }
 
 function* personsOf(source: DaySource, { matching, edges }: Series, isFirst: boolean): Counts {

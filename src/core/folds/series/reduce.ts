@@ -1,4 +1,5 @@
 import { quantile } from '../../../lib/numbers/statistics.ts'
+import { type SumState, Sums } from '../../../lib/numbers/sums.ts'
 import { CellValues, type KeptValues } from './cell-values.ts'
 import { CompensatedSum, oneLevel, type Spread, widthOf, writeSpread } from './spread.ts'
 
@@ -28,65 +29,44 @@ export function reducerOf(reduction: Reduction): Reducer {
   return reduction === 'sum' || reduction === 'avg' ? new Sum(reduction) : new Extreme(reduction)
 }
 
-interface Sums {
-  readonly sums: Float64Array
-  readonly lost: Float64Array
-  readonly counts: Float64Array
-}
-
-/** Sums with compensation: the order of the rows does not change the result, but for the last digit at most. */
-class Sum implements Reducer<Sums> {
+class Sum implements Reducer<SumState> {
   readonly kept = 0
   private readonly reduction: 'sum' | 'avg'
-  private sums: Float64Array = new Float64Array(0)
-  private lost: Float64Array = new Float64Array(0)
-  private counts: Float64Array = new Float64Array(0)
+  private readonly all = new Sums()
 
   constructor(reduction: 'sum' | 'avg') {
     this.reduction = reduction
   }
 
   grow(cells: number): void {
-    this.sums = grown(this.sums, cells)
-    this.lost = grown(this.lost, cells)
-    this.counts = grown(this.counts, cells)
+    const { all } = this
+    all.sums = grown(all.sums, cells)
+    all.lost = grown(all.lost, cells)
+    all.counts = grown(all.counts, cells)
   }
 
-  /** Without a branch: which of both is larger cannot be predicted. */
   add(cell: number, value: number): void {
-    if (!Number.isNaN(value)) this.addSum(cell, value, 0, 1)
+    this.all.add(cell, value)
   }
 
-  /** The sum of some numbers, and what was lost of it. NaN: of both infinities. */
-  private addSum(cell: number, value: number, before: number, count: number): void {
-    const { sums, lost, counts } = this
-    const sum = sums[cell]!
-    const next = sum + value
-    const added = next - sum
-    lost[cell]! += sum - (next - added) + (value - added) + before
-    sums[cell] = next
-    counts[cell]! += count
+  state(cells: number): SumState {
+    const { sums, lost, counts } = this.all
+    return { sums: sums.slice(0, cells), lost: lost.slice(0, cells), counts: counts.slice(0, cells) }
   }
 
-  state(cells: number): Sums {
-    return { sums: this.sums.slice(0, cells), lost: this.lost.slice(0, cells), counts: this.counts.slice(0, cells) }
+  restore(state: SumState): void {
+    Object.assign(this.all, state)
   }
 
-  restore({ sums, lost, counts }: Sums): void {
-    this.sums = sums
-    this.lost = lost
-    this.counts = counts
-  }
-
-  absorb({ sums, lost, counts }: Sums, cellOf: (cell: number) => number): void {
-    for (let from = 0; from < sums.length; from++)
-      if (counts[from] !== 0) this.addSum(cellOf(from), sums[from]!, lost[from]!, counts[from]!)
+  absorb(state: SumState, cellOf: (cell: number) => number): void {
+    for (let from = 0; from < state.sums.length; from++) this.all.addCell(cellOf(from), state, from)
   }
 
   finish(cells: number): Float64Array {
+    const { sums, lost, counts } = this.all
     return Float64Array.from({ length: cells }, (_, cell) => {
-      const sum = Number.isFinite(this.sums[cell]!) ? this.sums[cell]! + this.lost[cell]! : this.sums[cell]!
-      return this.counts[cell] === 0 ? 0 : this.reduction === 'sum' ? sum : sum / this.counts[cell]!
+      const sum = Number.isFinite(sums[cell]!) ? sums[cell]! + lost[cell]! : sums[cell]!
+      return counts[cell] === 0 ? 0 : this.reduction === 'sum' ? sum : sum / counts[cell]!
     })
   }
 }

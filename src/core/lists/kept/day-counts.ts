@@ -1,3 +1,4 @@
+import { Sums } from '../../../lib/numbers/sums.ts'
 import { minute } from '../../../lib/time/zone.ts'
 import type { CalendarDays } from './calendar-days.ts'
 import { PersonSet } from './person-set.ts'
@@ -12,6 +13,8 @@ export interface DayCount {
   readonly persons: PersonSet
   /** The number of events by quarter of an hour. */
   readonly quarters: Uint32Array
+  /** Of a number of each event, by quarter of an hour; null: no number is asked. */
+  readonly sums: Sums | null
   events: number
   /** Between these times, both included, are all of them. */
   least: number
@@ -21,11 +24,14 @@ export interface DayCount {
 /** For one condition on events, and each code of a column that splits them; without one there is code 0. */
 export class SplitCounts {
   readonly days: CalendarDays
+  /** A number of each event is added up, too. */
+  readonly hasNumber: boolean
   /** By code. */
   readonly byCode: DayCounts[] = []
 
-  constructor(days: CalendarDays) {
+  constructor(days: CalendarDays, hasNumber = false) {
     this.days = days
+    this.hasNumber = hasNumber
   }
 
   get bytes(): number {
@@ -33,7 +39,7 @@ export class SplitCounts {
   }
 
   of(code: number): DayCounts {
-    while (this.byCode.length <= code) this.byCode.push(new DayCounts(this.days))
+    while (this.byCode.length <= code) this.byCode.push(new DayCounts(this.days, this.hasNumber))
     return this.byCode[code]!
   }
 
@@ -45,16 +51,19 @@ export class SplitCounts {
 /** For one condition on events: how many meet it in each quarter of an hour, and which persons have some on each day. */
 export class DayCounts {
   readonly days: CalendarDays
+  private readonly hasNumber: boolean
   private readonly byNumber = new Map<number, DayCount>()
   private inOrder: readonly DayCount[] | null = null
 
-  constructor(days: CalendarDays) {
+  constructor(days: CalendarDays, hasNumber = false) {
     this.days = days
+    this.hasNumber = hasNumber
   }
 
   get bytes(): number {
     let bytes = 0
-    for (const { persons, quarters } of this.byNumber.values()) bytes += 160 + persons.bytes + quarters.byteLength
+    for (const { persons, quarters, sums } of this.byNumber.values())
+      bytes += 160 + persons.bytes + quarters.byteLength + (sums?.bytes ?? 0)
     return bytes
   }
 
@@ -71,16 +80,20 @@ export class DayCounts {
     const [start, end] = [this.days.startOf(number), this.days.startOf(number + 1)]
     const quarters = new Uint32Array(Math.ceil((end - start) / quarter))
     const [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-    const made: DayCount = { number, start, end, persons: new PersonSet(), quarters, events: 0, least, greatest }
+    const sums = this.hasNumber ? new Sums(quarters.length) : null
+    const made: DayCount = { number, start, end, persons: new PersonSet(), quarters, sums, events: 0, least, greatest }
     this.byNumber.set(number, made)
     this.inOrder = null
     return made
   }
 
-  add(person: number, time: number): void {
+  /** `value`: the number of the event, if one is added up. */
+  add(person: number, time: number, value = Number.NaN): void {
     const day = this.day(this.days.numberAt(time))
     day.persons.add(person)
-    day.quarters[Math.floor((time - day.start) / quarter)]!++
+    const at = Math.floor((time - day.start) / quarter)
+    day.quarters[at]!++
+    day.sums?.add(at, value)
     day.events++
     if (time < day.least) day.least = time
     if (time > day.greatest) day.greatest = time

@@ -12,6 +12,8 @@ export interface EventCondition {
   readonly columns: readonly Pick<SomeColumn, 'values'>[]
   /** A column of codes that splits the events; null: none does. */
   readonly split: Pick<SomeColumn, 'values'> | null
+  /** A column of numbers that are added up; null: none are. */
+  readonly number: Pick<SomeColumn, 'values' | 'numbers'> | null
 }
 
 /** Columns with more codes do not split what is kept. */
@@ -140,7 +142,7 @@ export class KeptCounts {
     }
     if (kept.at === news.length) return
     const changes = news.after(kept.at)
-    const now = condition.columns.length > 0 || condition.split ? whereNow(changes) : null
+    const now = readsColumns(condition) ? whereNow(changes) : null
     for (const [i, change] of changes.entries())
       if (change.kind === 'merge') counts.merge(change.merged, change.survivor)
       else this.add(change.batch, counts, condition, (person) => now!(person, i))
@@ -165,16 +167,22 @@ export class KeptCounts {
     condition: EventCondition,
     now: (person: number) => number,
   ): void {
-    const { byEvent, others, columns, split } = condition
+    const { byEvent, others, columns, split, number } = condition
+    const isFound = readsColumns(condition)
     for (let i = 0; i < person.length; i++) {
       const id = event[i]!
       if ((id < byEvent.length ? byEvent[id]! : others) === 0) continue
-      const index = columns.length > 0 || split ? this.lists.indexOf(now(person[i]!), time[i]!, seq[i]!) : -1
+      const index = isFound ? this.lists.indexOf(now(person[i]!), time[i]!, seq[i]!) : -1
       if (columns.some(({ values }) => values[index] !== 1)) continue
-      counts.of(split ? split.values[index]! : 0).add(person[i]!, time[i]!)
+      counts.of(split ? split.values[index]! : 0).add(person[i]!, time[i]!, number ? numberAt(number, index) : undefined)
     }
   }
 }
+
+const readsColumns = ({ columns, split, number }: EventCondition): boolean => columns.length > 0 || split !== null || number !== null
+
+export const numberAt = ({ values, numbers }: Pick<SomeColumn, 'values' | 'numbers'>, index: number): number =>
+  numbers === null ? values[index]! : numbers[values[index]!]!
 
 /** In whose list the events of a person are now, who was not merged before a change. */
 function whereNow(changes: readonly ListChange[]): (person: number, after: number) => number {

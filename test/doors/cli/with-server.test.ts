@@ -103,6 +103,10 @@ test('the operator proves a domain and sets what an organization may do with plu
     err: expect.stringContaining('No organization has the domain'),
   })
   expect(await command('domains', 'verify')).toMatchObject({ code: 2 })
+  const doctor = () => command('doctor')
+  expect((await doctor()).out).toContain('acme.example requires saml, which is not set up')
+  expect(await command('domains', 'set', 'acme.example', '--sso-enforcement', 'none')).toMatchObject({ code: 0 })
+  expect((await doctor()).out).not.toContain('acme.example')
   const set = async (...args: string[]) => command('organizations', 'set', ...args)
   expect(JSON.parse((await set('--plugins-level', '3', '--json')).out)).toMatchObject({
     organization_id: facts.organization_id,

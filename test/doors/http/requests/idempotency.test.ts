@@ -8,9 +8,16 @@ const held = withHome()
 
 test('what is answered with 201 makes records, but for those who are not known yet, and of what works once', () => {
   const made = placedRows.filter(({ row }) => row.status === 201).map(({ row }) => row.name)
-  expect([...creatingRows.map(({ row }) => row.name), 'signup.create', 'setup.create', 'passkeys.create'].sort()).toEqual(
-    [...made, 'invites.create_many'].sort(),
-  )
+  expect(
+    [
+      ...creatingRows.map(({ row }) => row.name),
+      'signup.create',
+      'setup.create',
+      'passkeys.create',
+      'scim.create_user',
+      'scim.create_group',
+    ].sort(),
+  ).toEqual([...made, 'invites.create_many'].sort())
 })
 
 describe.each(creatingRows.map((one) => ({ title: `${one.row.method} ${one.path}`, ...one })))('$title', (placed) => {

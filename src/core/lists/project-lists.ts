@@ -11,7 +11,7 @@ import { KeyValues } from './key-values.ts'
 import { ListColumn } from './list-column.ts'
 import { LoadedLists, type Merges } from './loaded-lists.ts'
 import { madeBytes, madeColumn } from './made-columns.ts'
-import { DamagedPages, type PagesView } from './pages/page.ts'
+import { DamagedPages, PagesNotWritten, type PagesView } from './pages/page.ts'
 import { PageStore, pagesView } from './pages/page-store.ts'
 import type {
   ActorSpec,
@@ -245,6 +245,10 @@ export class ProjectLists implements MemoryHolder {
     this.changing = this.changing
       .then(() => this.rewrite())
       .catch((error: unknown) => {
+        if (error instanceof PagesNotWritten) {
+          this.reportUnwritten(error)
+          return
+        }
         this.report(error)
         this.forget()
       })
@@ -270,6 +274,14 @@ export class ProjectLists implements MemoryHolder {
       this.loads--
       this.isChanging = false
     }
+  }
+
+  private reportUnwritten(error: PagesNotWritten): void {
+    this.report(
+      new Error(`The lists of events in core/pages cannot be written, and statements answer for a while: ${error.message}`, {
+        cause: error,
+      }),
+    )
   }
 
   /** Damaged files are no reason to fail: the lists are rebuilt. */
@@ -346,7 +358,9 @@ export class ProjectLists implements MemoryHolder {
         return null
       }
       if (this.isIncomplete || !this.loaded) this.forget()
-      throw error
+      if (!(error instanceof PagesNotWritten)) throw error
+      this.reportUnwritten(error)
+      return null
     } finally {
       this.isChanging = false
     }
@@ -505,6 +519,7 @@ export class ProjectLists implements MemoryHolder {
     const made = wanted.columns.filter((spec) => spec.of === 'made' && !isKept(spec))
     const keys = new Set(ofEvents.map(({ key }) => key))
     const missing = ofEvents.filter(({ key }) => !columns.has(key))
+    if (loaded.pages && missing.length > 0 && this.pages!.isResting) return null
     const further = missing.reduce((sum, { type }) => sum + ListColumn.bytesOf(type, lists.capacity), 0)
     const making = loaded.pages ? Math.min(this.pages!.making, Math.max(0, this.memory.most - loaded.bytes - further)) : 0
     if (missing.length > 0 && !this.makeRoom(loaded, further + making, keys)) return null
@@ -644,6 +659,7 @@ export class ProjectLists implements MemoryHolder {
     const { person, events } = await source.counts()
     const all = events.reduce((sum, count) => sum + count, 0)
     const pages = this.pages?.isFor(all, person.length) ? this.pages : null
+    if (pages?.isResting) return null
     if (!this.take(pages ? pages.making : EventLists.bytesOf(all, person.length))) return null
     const survivorOf = (who: number) => merges.survivorOf.get(who) ?? who
     const byPerson = new Int32Array(person.reduce((most, who) => Math.max(most, survivorOf(who) + 1), 0))

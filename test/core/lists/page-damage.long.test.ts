@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -146,4 +146,24 @@ test('events that have moved into memory go back to files', async () => {
   expect(generation()).not.toBe(before)
   await opened()
   expect(await askBoth(trend)).toBe(true)
+})
+
+test('a disk that takes no more fails no question, and what is there stays in use', async () => {
+  expect(await askBoth(funnel)).toBe(true)
+  const before = generation()
+  // In the place of the next column lies a folder: nothing can be written there.
+  await mkdir(join(before, 'column-1'))
+  expect(await askBoth(trend)).toBe(false)
+  expect(await askBoth(trend)).toBe(false)
+  expect(await askBoth(funnel)).toBe(true)
+  expect(generation()).toBe(before)
+  expect(reports.join('\n')).toContain('cannot be written, and statements answer for a while')
+  await rm(join(before, 'column-1'), { recursive: true })
+})
+
+test('lists that cannot be written at all fail no question', async () => {
+  await writeFile(join(folder, 'projects', '1', 'core'), 'no folder')
+  expect(await askBoth(trend)).toBe(false)
+  expect(await askBoth(funnel)).toBe(false)
+  expect(reports.filter((one) => one.includes('cannot be written'))).toHaveLength(1)
 })

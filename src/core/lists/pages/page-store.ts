@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SomeColumn } from '../columns.ts'
 import { EventLists } from '../event-lists.ts'
@@ -7,7 +7,7 @@ import { arrayOfWidth, ListColumn } from '../list-column.ts'
 import { LoadedLists, type Merges } from '../loaded-lists.ts'
 import type { ColumnSource, ColumnSpec, ListSource, ReadSpec } from '../ports.ts'
 import { type MakePages, makePages } from './make-pages.ts'
-import { type PageColumnView, type PagesView, recordsFile, whatFile } from './page.ts'
+import { type PageColumnView, PagesNotWritten, type PagesView, recordsFile, whatFile } from './page.ts'
 import { isOfCodes, makeColumns } from './page-columns.ts'
 import type { PagedEvents } from './paged-events.ts'
 import { rewritePages } from './rewrite-pages.ts'
@@ -29,12 +29,17 @@ const movedShare = 1 / 4
 const mostLacked = 2_000_000
 /** The least used ones give way. */
 const mostColumns = 64
+/** After a failure, nothing is written for so long. */
+const restMs = 60_000
+/** Of each event: time, name, record. */
+const widthOfEvent = 13
 
 export class PageStore {
   /** Keys of numbers with too many different values for codes. */
   private readonly plain = new Set<string>()
 
   private readonly eventsOfPage: number
+  private failedAt = Number.NEGATIVE_INFINITY
 
   constructor(
     private readonly folder: string,
@@ -53,6 +58,11 @@ export class PageStore {
     return EventLists.bytesOf(events, persons) > this.memory * inMemoryShare
   }
 
+  /** Writing has failed a moment ago. */
+  get isResting(): boolean {
+    return performance.now() - this.failedAt < restMs
+  }
+
   /** Bytes that making takes. */
   get making(): number {
     return Math.floor(this.memory * makingShare)
@@ -67,20 +77,39 @@ export class PageStore {
     changedSeq: number,
   ): Promise<LoadedLists> {
     const { recordsPerStatement, eventsOfPage, making: memory } = this
-    const pages = await this.inNewFolder((folder) =>
+    const events = byPerson.reduce((sum, count) => sum + count, 0)
+    const pages = await this.inNewFolder(widthOfEvent * events, (folder) =>
       makePages({ folder, source, resolve, byPerson, seq, recordsPerStatement, memory, eventsOfPage }),
     )
     return new LoadedLists(emptyLists(byPerson.length), seq, merges, changedSeq, pages)
   }
 
   /** What fails, on a full disk for instance, leaves nothing behind. */
-  private async inNewFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  private async inNewFolder<T>(bytes: number, work: (folder: string) => Promise<T>): Promise<T> {
     const folder = join(this.folder, randomUUID())
     try {
-      return await work(folder)
+      return await this.writing(bytes, () => work(folder))
     } catch (error) {
-      await rm(folder, { recursive: true, force: true })
+      await rm(folder, { recursive: true, force: true }).catch(() => undefined) // the first error counts
       throw error
+    }
+  }
+
+  /** Twice as many bytes must be free: events that arrive need room, too. */
+  private async writing<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+    try {
+      await mkdir(this.folder, { recursive: true, mode: 0o700 })
+      const { bavail, bsize } = await statfs(this.folder)
+      if (bavail * bsize < 2 * bytes) {
+        const [needed, free] = [bytes, bavail * bsize].map((one) => Math.ceil(one / 2 ** 20))
+        throw new PagesNotWritten(`${needed} MiB are needed, and twice that must be free on the disk, but ${free} MiB are`)
+      }
+      return await work()
+    } catch (error) {
+      const isOfFiles = error instanceof Error && 'syscall' in error
+      if (!isOfFiles && !(error instanceof PagesNotWritten)) throw error
+      this.failedAt = performance.now()
+      throw isOfFiles ? new PagesNotWritten((error as Error).message, { cause: error }) : error
     }
   }
 
@@ -100,7 +129,8 @@ export class PageStore {
     for (;;) {
       const specs = asked.filter(({ key }) => !pages!.columns.has(key))
       if (specs.length === 0) return
-      const mixed = await makeColumns({
+      const bytes = specs.length * 2 * loaded.events
+      const make = {
         paged: pages!,
         lists,
         wanted,
@@ -109,7 +139,8 @@ export class PageStore {
         seq,
         recordsPerStatement: this.recordsPerStatement,
         memory: Math.max(memory, leastMaking),
-      })
+      }
+      const mixed = await this.writing(bytes, () => makeColumns(make))
       for (const { key } of specs) columns.get(key)!.seq = seq
       for (const index of mixed) {
         const spec = specs[index]!
@@ -136,7 +167,7 @@ export class PageStore {
 
   /** Whether the events in memory are too many. */
   isFull({ lists, columns }: LoadedLists): boolean {
-    return movedBytes(lists, columns) > this.memory * movedShare
+    return !this.isResting && movedBytes(lists, columns) > this.memory * movedShare
   }
 
   /** Whether they have to leave at once. */
@@ -153,7 +184,13 @@ export class PageStore {
         loaded.dropColumn(key)
     const complete = Math.min(seq, ...Array.from(columns.values(), (column) => column.seq))
     const staying = personsAfter(lists, complete)
-    const rewritten = await this.inNewFolder((folder) => rewritePages(pages!, lists, columns, staying, folder, this.eventsOfPage))
+    const width = Array.from(columns.values(), ({ column }) => column.values.BYTES_PER_ELEMENT).reduce(
+      (sum, one) => sum + one,
+      widthOfEvent,
+    )
+    const rewritten = await this.inNewFolder(width * loaded.events, (folder) =>
+      rewritePages(pages!, lists, columns, staying, folder, this.eventsOfPage),
+    )
     const left = emptyLists(lists.persons)
     const moved = new LoadedLists(left, seq, loaded.merges, loaded.changedSeq, rewritten)
     moved.upTo = loaded.upTo

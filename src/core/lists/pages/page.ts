@@ -60,3 +60,6 @@ export interface PagesView {
 
 /** A page cannot be read, or has other bytes than were written. */
 export class DamagedPages extends Error {}
+
+/** Pages cannot be written: on a full disk, mostly. Those that are there stay. */
+export class PagesNotWritten extends Error {}

@@ -4,7 +4,7 @@ import { WaymarkError } from '../../../errors/errors.ts'
 import { type CompressingParts, compressSegment, temporaryOf } from './compressing.ts'
 import type { Segment } from './segment.ts'
 
-interface Parts extends Omit<CompressingParts, 'signal'> {
+interface Parts extends Omit<CompressingParts, 'signal' | 'isBehind'> {
   /** Of the log, oldest first. The newest one is written to. */
   readonly segments: readonly Segment[]
   /** Whether the newest segment says that others may be compressed, so that an earlier version refuses the log. */
@@ -17,6 +17,9 @@ interface Parts extends Omit<CompressingParts, 'signal'> {
   report(error: unknown): void
 }
 
+/** Segments of this process that may wait for the pauses of other work: what arrives faster would fill the disk. */
+export const mostWaiting = 8
+
 const isFull = (error: unknown) =>
   (error instanceof WaymarkError && error.code === 'disk-full') ||
   ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(String((error as NodeJS.ErrnoException).code))
@@ -26,6 +29,8 @@ export class ClosedSegments {
   private readonly parts: Parts
   /** Compressed, or left as they are. */
   private readonly settled = new WeakSet<Segment>()
+  /** From before the log was opened: however many they are, nothing is in a hurry. */
+  private readonly old: WeakSet<Segment>
   private readonly stopping = new AbortController()
   private running: Promise<void> | null = null
   private isReported = false
@@ -34,6 +39,7 @@ export class ClosedSegments {
 
   constructor(parts: Parts) {
     this.parts = parts
+    this.old = new WeakSet(parts.segments)
   }
 
   /** Begins if there is something to compress. */
@@ -57,20 +63,31 @@ export class ClosedSegments {
 
   /** The newest one that is not settled: the oldest will be removed first. */
   private next(): Segment | undefined {
-    const { segments, isMarked, appliedSeq } = this.parts
-    const newest = segments.at(-1)
-    if (!isMarked() || newest === this.fullAt) return undefined
+    const { segments, isMarked } = this.parts
+    if (!isMarked() || segments.at(-1) === this.fullAt) return undefined
+    for (const segment of this.waiting()) return segment
+    return undefined
+  }
+
+  /** Those that are not settled, the newest first. */
+  private *waiting(): Generator<Segment, void, void> {
+    const { segments, appliedSeq } = this.parts
     const applied = appliedSeq()
     for (let i = segments.length - 2; i >= 0; i--)
-      if (segments[i + 1]!.firstSeq - 1 <= applied && !this.settled.has(segments[i]!)) return segments[i]
-    return undefined
+      if (segments[i + 1]!.firstSeq - 1 <= applied && !this.settled.has(segments[i]!)) yield segments[i]!
+  }
+
+  private isBehind(): boolean {
+    let own = 0
+    for (const segment of this.waiting()) if (!this.old.has(segment) && ++own > mostWaiting) return true
+    return false
   }
 
   private async compressAll(): Promise<void> {
     await this.parts.inTurn(async () => undefined) // those that are too old are gone
     for (let segment = this.next(); segment; segment = this.next()) {
       try {
-        const size = await compressSegment(segment, { ...this.parts, signal: this.stopping.signal })
+        const size = await compressSegment(segment, { ...this.parts, isBehind: () => this.isBehind(), signal: this.stopping.signal })
         if (size !== null) await this.replace(segment, size)
       } catch (error) {
         if (this.stopping.signal.aborted) return

@@ -33,6 +33,8 @@ export interface CompressingParts {
   readonly limit: BlockLimit
   /** Waits while batches are written, but not for long. */
   calm(): Promise<void>
+  /** So much waits that it takes its share of the machine, whatever else is going on. */
+  isBehind(): boolean
   readonly signal: AbortSignal
 }
 
@@ -100,9 +102,9 @@ async function eachBlock(
   parts: CompressingParts,
   work: (block: Buffer, offset: number) => Promise<boolean>,
 ): Promise<boolean> {
-  const { limit, calm, signal } = parts
+  const { limit, calm, isBehind, signal } = parts
   for (let offset = 0; offset < plain.size; offset += blockBytes) {
-    await unlessAborted(signal, calm())
+    if (!isBehind()) await unlessAborted(signal, calm())
     const took = await unlessAborted(
       signal,
       limit(path, async () => {
@@ -114,7 +116,7 @@ async function eachBlock(
       }),
     )
     if (took === null) return false
-    await unlessAborted(signal, pause(took))
+    await unlessAborted(signal, pause(isBehind() ? 0 : took))
   }
   return true
 }

@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import { tableFromIPC } from 'apache-arrow'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ClosedSegments, mostWaiting } from '../../../../src/engine/storage/log/closed-segments.ts'
 import { blockBytes } from '../../../../src/engine/storage/log/compressed.ts'
 import { createBlockLimit } from '../../../../src/engine/storage/log/compressing.ts'
 import { type Disk, disk } from '../../../../src/engine/storage/log/disk.ts'
@@ -14,6 +15,7 @@ import { findDamages, inspectLog } from '../../../../src/engine/storage/log/find
 import { headerFormat, segmentHeader } from '../../../../src/engine/storage/log/frame.ts'
 import type { Log, LogBatch, LogDamage } from '../../../../src/engine/storage/log/log.ts'
 import { cutLog } from '../../../../src/engine/storage/log/moment.ts'
+import { listSegments, type Segment } from '../../../../src/engine/storage/log/segment.ts'
 import { TailedLog } from '../../../../src/engine/storage/log/tailed-log.ts'
 import { Texts } from '../../../../src/lib/text/texts.ts'
 import { assertGenerated } from '../../../harness/assert-generated.ts'
@@ -324,6 +326,49 @@ describe('damage', () => {
     expect(found.damages).toEqual([{ file: path, offset: expect.any(Number), fromSeq: found.lastSeq + 1, toSeq: null }])
     expect(found.lastSeq).toBeGreaterThan(15)
     expect((await inspectLog(directory, last)).damages).toEqual([expect.objectContaining({ fromSeq: found.lastSeq + 1, toSeq: last })])
+  })
+})
+
+describe('a machine that is never calm', () => {
+  /** Compresses until it waits for others, and says what is compressed then. */
+  async function compressedWhenItWaits(segments: Segment[], added: readonly Segment[], last: number): Promise<readonly string[]> {
+    let waits = () => {}
+    const waiting = new Promise<void>((resolve) => {
+      waits = resolve
+    })
+    const closed = new ClosedSegments({
+      segments,
+      isMarked: () => true,
+      appliedSeq: () => last,
+      calm() {
+        waits()
+        return new Promise(() => {})
+      },
+      inTurn: (work) => work(),
+      disk,
+      minFreeBytes: 0,
+      limit: createBlockLimit(),
+      report(error) {
+        throw error
+      },
+    })
+    segments.push(...added)
+    closed.wake()
+    await waiting
+    await closed.stop()
+    return compressedNames()
+  }
+
+  test('keeps as many segments waiting as it may, and compresses the others without waiting; those of an earlier process wait', async () => {
+    const last = await write(Array.from({ length: mostWaiting + 4 }, (_, i) => large(1, 20_000, i)))
+    const all = (await listSegments(directory)).map(({ name, firstSeq }) => {
+      const path = pathOf(name)
+      return { path, firstSeq, bytes: statSync(path).size }
+    })
+    expect(all).toHaveLength(mostWaiting + 5)
+    expect(await compressedWhenItWaits([...all], [], last)).toEqual([])
+    expect(await compressedWhenItWaits(all.slice(0, 5), all.slice(5), last)).toEqual([])
+    expect(await compressedWhenItWaits([], all, last)).toEqual(names().slice(mostWaiting, -1))
   })
 })
 

@@ -166,12 +166,23 @@ export class CompressedBytes {
       throw error
     }
   }
+
+  async locate(at: number): Promise<void> {
+    await this.find(at - (at % this.blockBytes))
+  }
+
   private async find(offset: number): Promise<Block | undefined> {
     while (!this.blocks.has(offset) && this.unseen + headBytes <= this.fileBytes) {
-      const at = this.unseen
-      const head = headOf(await readAt(this.handle, at, headBytes))
-      if (head) this.blocks.set(head.offset, { at, bytes: head.bytes })
-      this.unseen = head ? at + head.bytes : await nextHead(this.handle, at + 1, this.fileBytes)
+      const from = this.unseen
+      const bytes = await readAt(this.handle, from, Math.min(searchBytes, this.fileBytes - from))
+      let at = from
+      for (let head = headOf(bytes); head; head = headOf(bytes.subarray(at - from, at - from + headBytes))) {
+        this.blocks.set(head.offset, { at, bytes: head.bytes })
+        at += head.bytes
+      }
+      // What is no head within the bytes that were read is damage, or the next head is behind them.
+      const isSeen = at + headBytes <= from + bytes.length
+      this.unseen = isSeen ? await nextHead(this.handle, at + 1, this.fileBytes) : at
     }
     return this.blocks.get(offset)
   }

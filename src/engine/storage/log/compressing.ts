@@ -95,37 +95,56 @@ async function writeTemporary(temporary: string, plain: SegmentBytes, path: stri
   }
 }
 
-/** Works on each block when others have had their time. */
-async function eachBlock(
+/** Blocks of a step: those of a log that is behind are many, because each step waits several times for the turn of a busy process. */
+const blocksOfStep = (isBehind: boolean) => (isBehind ? 32 : 1)
+
+interface PlainBlock {
+  readonly bytes: Buffer
+  readonly offset: number
+}
+
+/** Works on all blocks, some at a time, when others have had their time. */
+async function eachStep(
   plain: SegmentBytes,
   path: string,
   parts: CompressingParts,
-  work: (block: Buffer, offset: number) => Promise<boolean>,
+  work: (blocks: readonly PlainBlock[]) => Promise<boolean>,
 ): Promise<boolean> {
   const { limit, calm, isBehind, signal } = parts
-  for (let offset = 0; offset < plain.size; offset += blockBytes) {
+  for (let offset = 0; offset < plain.size; ) {
+    const begin = offset
+    const bytes = Math.min(blocksOfStep(isBehind()) * blockBytes, plain.size - begin)
     if (!isBehind()) await unlessAborted(signal, calm())
     const took = await unlessAborted(
       signal,
       limit(path, async () => {
         if (signal.aborted) return null
         const begun = performance.now()
-        const block = Buffer.allocUnsafe(Math.min(blockBytes, plain.size - offset))
-        if (!(await plain.read(block, offset))) throw new Error('it became shorter')
-        return (await work(block, offset)) ? performance.now() - begun : null
+        const step = Buffer.allocUnsafe(bytes)
+        if (!(await plain.read(step, begin))) throw new Error('it became shorter')
+        return (await work(blocksIn(step, begin))) ? performance.now() - begun : null
       }),
     )
     if (took === null) return false
+    offset += bytes
     await unlessAborted(signal, pause(isBehind() ? 0 : took))
   }
   return true
 }
 
+function blocksIn(step: Buffer, begin: number): readonly PlainBlock[] {
+  const blocks: PlainBlock[] = []
+  for (let at = 0; at < step.length; at += blockBytes) blocks.push({ bytes: step.subarray(at, at + blockBytes), offset: begin + at })
+  return blocks
+}
+
 async function writeBlocks(handle: FileHandle, plain: SegmentBytes, path: string, parts: CompressingParts): Promise<number | null> {
   const { disk, minFreeBytes, signal } = parts
   let size = 0
-  const isWorthwhile = await eachBlock(plain, path, parts, async (block, offset) => {
-    const member = await compressBlock(block, { offset, total: plain.size })
+  let seen = 0
+  const isWorthwhile = await eachStep(plain, path, parts, async (blocks) => {
+    const members = await Promise.all(blocks.map((block) => compressBlock(block.bytes, { offset: block.offset, total: plain.size })))
+    const member = members.flat()
     const bytes = member.reduce((sum, part) => sum + part.length, 0)
     const free = await disk.freeBytes(dirname(path))
     if (free - bytes < minFreeBytes) throw new WaymarkError('disk-full', { free, floor: minFreeBytes })
@@ -133,7 +152,8 @@ async function writeBlocks(handle: FileHandle, plain: SegmentBytes, path: string
     await disk.write(handle, member, size)
     size += bytes
     // What is encrypted or compressed already shows in the first block.
-    return size <= Math.min(offset + blockBytes, plain.size) * worthwhile
+    seen += blocks.reduce((sum, block) => sum + block.bytes.length, 0)
+    return size <= seen * worthwhile
   })
   return isWorthwhile ? size : null
 }
@@ -142,9 +162,13 @@ async function writeBlocks(handle: FileHandle, plain: SegmentBytes, path: string
 const mustEqual = (temporary: string, plain: SegmentBytes, parts: CompressingParts): Promise<void> =>
   withSegment(temporary, async (compressed) => {
     if (compressed.size !== plain.size) throw new Error('it cannot be read back')
-    await eachBlock(plain, temporary, parts, async (block, offset) => {
-      const again = Buffer.allocUnsafe(block.length)
-      if (!(await compressed.read(again, offset)) || !again.equals(block)) throw new Error('it cannot be read back')
+    await eachStep(plain, temporary, parts, async (blocks) => {
+      await compressed.locate?.(blocks.at(-1)!.offset)
+      const isSame = async ({ bytes, offset }: PlainBlock) => {
+        const again = Buffer.allocUnsafe(bytes.length)
+        return (await compressed.read(again, offset)) && again.equals(bytes)
+      }
+      if ((await Promise.all(blocks.map(isSame))).includes(false)) throw new Error('it cannot be read back')
       return true
     })
   })

@@ -27,6 +27,8 @@ export interface SegmentBytes {
   readonly isCompressed: boolean
   /** Fills a buffer from an offset on; false: the segment ends before. */
   read(into: Buffer, at: number): Promise<boolean>
+  /** Finds where everything up to an offset is, so that several reads at once need not look for it. */
+  locate?(at: number): Promise<void>
 }
 
 class PlainBytes implements SegmentBytes {

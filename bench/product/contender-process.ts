@@ -15,6 +15,8 @@ export type Order =
   /** Waits for what earlier answers have begun. */
   | { readonly do: 'settle'; readonly question: number }
   | { readonly do: 'rows'; readonly question: number }
+  /** Events come from now on, so many a second; 0: no longer. */
+  | { readonly do: 'feed'; readonly perSecond: number }
 export interface Done {
   readonly failed?: string
   /** The contender cannot answer it yet. */
@@ -30,6 +32,7 @@ const [key, setup] = process.argv.slice(2) as [ContenderKey, string]
 const contender = contenders[key]
 const resources = JSON.parse(setup) as Resources
 let opened: OpenContender | undefined
+let stopFeeding: (() => Promise<void>) | undefined
 
 const timed = async (work: () => Promise<unknown>): Promise<number> => {
   const start = performance.now()
@@ -54,6 +57,11 @@ async function follow(order: Order): Promise<Omit<Done, 'peakMb'>> {
     opened = await contender.open(order.data, resources)
     return { ms: [performance.now() - start], version: opened.version }
   }
+  if (order.do === 'feed') {
+    await stopFeeding?.()
+    stopFeeding = order.perSecond > 0 ? opened!.feed?.(order.perSecond) : undefined
+    return { isMissing: order.perSecond > 0 && !stopFeeding }
+  }
   const prepared = await opened!.prepare(questions[order.question]!)
   if (prepared === null) return { isMissing: true }
   if (order.do === 'rows') return { rows: await prepared.rows(await prepared.ask()) }
@@ -69,5 +77,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   const done = await follow(JSON.parse(line) as Order).catch((error: Error) => ({ failed: error.message }))
   console.log(JSON.stringify({ ...done, peakMb: process.resourceUsage().maxRSS / 1024 } satisfies Done))
 }
+await stopFeeding?.()
 await opened?.close()
 process.exit() // ClickHouse's threads may go on

@@ -1,11 +1,11 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type LineProcess, startLineProcess } from '../line-process.ts'
 import { median } from '../measure.ts'
 import type { EventFiles, Resources, Rows } from './contender.ts'
 import type { Done, Order } from './contender-process.ts'
 import { type ContenderKey, contenders } from './contenders.ts'
-import { type ContenderFigures, failedWith, type Outcome } from './figures.ts'
+import { arrivingPerSecond, type ContenderFigures, failedWith, type Outcome } from './figures.ts'
 import { progress } from './progress.ts'
 import type { Question } from './question.ts'
 import { questions } from './questions.ts'
@@ -24,6 +24,8 @@ export interface Run {
   /** Those that are asked, by their index in the table of questions. */
   readonly asked: readonly number[]
   readonly runs: number
+  /** No other conditions are measured. */
+  readonly atRest: boolean
 }
 
 const notBuilt = 'not built'
@@ -65,6 +67,10 @@ export async function loadContender(run: Run, key: ContenderKey): Promise<Loaded
     await contender.stop()
   }
 }
+
+/** What it has on the disk goes: the next one needs the room. */
+export const removeContender = (run: Run, key: ContenderKey): void =>
+  rmSync(resourcesOf(run, key).directory, { recursive: true, force: true })
 
 interface Opened extends ContenderProcess {
   /** What opening answered the first time. */
@@ -124,25 +130,60 @@ const outcomeOf = ({ isMissing, failed, ms = [] }: Done): Outcome => {
   return { median: median(ms), min: Math.min(...ms), max: Math.max(...ms), runs: ms.length }
 }
 
-type Timed = Pick<ContenderFigures, 'version' | 'firstAnswerMs' | 'queryPeakMb' | 'outcomes'>
+type Timed = Pick<ContenderFigures, 'version' | 'firstAnswerMs' | 'queryPeakMb' | 'outcomes' | 'conditions'>
 
-/** The first question right after opening; then each question warm, after a time that does not count. */
+/** The first question right after opening; then each question for the first time, and warm. */
 export async function timeContender(run: Run, key: ContenderKey): Promise<Timed> {
   const contender = await openContender(run, key)
   const { opening } = contender
   const first = await contender.ask({ do: 'time', question: run.asked[0]!, times: 1, seconds: 0 })
-  const onProgress = progress(`${contenders[key].name}: timing`, run.asked.length)
+  const { outcomes, firsts, peakMb } = await timesOf(contender, run, `${contenders[key].name}: timing`)
+  const live = run.atRest ? null : await whileEventsArrive(contender, run, `${contenders[key].name}: timing while events arrive`)
+  await contender.stop()
+  const firstAnswerMs = first.ms ? opening.ms![0]! + first.ms[0]! : null
+  const timed = { version: opening.version!, firstAnswerMs, queryPeakMb: Math.max(first.peakMb, peakMb), outcomes }
+  if (run.atRest) return timed
+  return { ...timed, conditions: { first: firsts, opened: await rightAfterOpening(run, key), ...(live && { live }) } }
+}
+
+/** Of each question, the first time, and then the times of what is warm. */
+async function timesOf(contender: Opened, run: Run, what: string) {
+  const onProgress = progress(what, run.asked.length)
   const outcomes: Outcome[] = []
-  let queryPeakMb = first.peakMb
+  const firsts: Outcome[] = []
+  let peakMb = 0
   for (const question of run.asked) {
     const warmUp = await contender.ask({ do: 'time', question, times: 1, seconds: 0 })
+    firsts.push(outcomeOf(warmUp))
     if (!warmUp.failed) await contender.ask({ do: 'settle', question })
     const timed = warmUp.failed ? warmUp : await contender.ask({ do: 'time', question, times: run.runs, seconds: secondsPerQuestion })
-    queryPeakMb = Math.max(queryPeakMb, timed.peakMb)
+    peakMb = Math.max(peakMb, timed.peakMb)
     outcomes.push(outcomeOf(timed))
     onProgress(outcomes.length)
   }
-  await contender.stop()
-  const firstAnswerMs = first.ms ? opening.ms![0]! + first.ms[0]! : null
-  return { version: opening.version!, firstAnswerMs, queryPeakMb, outcomes }
+  return { outcomes, firsts, peakMb }
+}
+
+/** Null: the contender takes no events meanwhile. */
+async function whileEventsArrive(contender: Opened, run: Run, what: string): Promise<readonly Outcome[] | null> {
+  const { isMissing, failed } = await contender.ask({ do: 'feed', perSecond: arrivingPerSecond })
+  if (isMissing || failed) return null
+  const { outcomes } = await timesOf(contender, run, what)
+  await contender.ask({ do: 'feed', perSecond: 0 })
+  return outcomes
+}
+
+/** Each question in a new process. */
+async function rightAfterOpening(run: Run, key: ContenderKey): Promise<readonly Outcome[]> {
+  const onProgress = progress(`${contenders[key].name}: asking right after opening`, run.asked.length)
+  const outcomes: Outcome[] = []
+  for (const question of run.asked) {
+    const contender = await openContender(run, key)
+    const answered = await contender.ask({ do: 'time', question, times: 1, seconds: 0 })
+    await contender.stop()
+    const opening = contender.opening.ms![0]!
+    outcomes.push(outcomeOf({ ...answered, ...(answered.ms && { ms: answered.ms.map((ms) => opening + ms) }) }))
+    onProgress(outcomes.length)
+  }
+  return outcomes
 }

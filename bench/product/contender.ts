@@ -34,6 +34,8 @@ export interface OpenContender {
   readonly version: string
   /** What a question needs before its time begins. Null: not built yet. */
   prepare(question: Question): Promise<Prepared | null>
+  /** Takes further events meanwhile, so many a second, until the function that it answers is called. Absent: it is not measured. */
+  feed?(perSecond: number): () => Promise<void>
   close(): Promise<void>
 }
 
@@ -43,6 +45,8 @@ export interface Contender {
   readonly layout: string
   /** Why it cannot take part on this machine, and what to do about it. */
   readonly missing?: string
+  /** It makes the events itself, as they arrive, and reads no file of them. */
+  readonly makesEvents?: true
   load(events: EventFiles, resources: Resources, onProgress: (events: number) => void): Promise<void>
   open(data: DataSet, resources: Resources): Promise<OpenContender>
 }

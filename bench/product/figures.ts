@@ -25,9 +25,23 @@ export interface ContenderFigures {
   /** From opening to the answer of the first question, in a new process; null where that failed. */
   readonly firstAnswerMs: number | null
   readonly queryPeakMb: number
-  /** In the order of the questions. */
+  /** In the order of the questions: asked again and again while nothing else happens. */
   readonly outcomes: readonly Outcome[]
+  /** The same under other conditions; what an earlier run has not measured is absent. */
+  readonly conditions?: Conditions
 }
+
+/** In the order of the questions. */
+export interface Conditions {
+  /** Asked for the first time, by a process that has answered the questions before it. */
+  readonly first: readonly Outcome[]
+  /** As the first question of a new process, from opening to its rows. */
+  readonly opened: readonly Outcome[]
+  /** Asked again and again while events arrive. */
+  readonly live?: readonly Outcome[]
+}
+/** Events a second that arrive meanwhile. */
+export const arrivingPerSecond = 1000
 
 export interface Figures {
   readonly events: number

@@ -212,3 +212,34 @@ export function* productEvents(data: DataSet): Generator<ResolvedEvent, void, un
     }
   }
 }
+
+const newcomerShare = 0.05
+
+/** What such a product goes on to send on the last day: a tenth is late, each changes its person, and one in twenty is of a visitor who turns out to be a known person. */
+export function* arrivingEvents({
+  events,
+  seed,
+}: DataSet): Generator<Omit<ProductEvent, 'uuid'> & { readonly $set: object }, never, undefined> {
+  const people = peopleOf({ events, seed })
+  for (let more = 1; ; more++) {
+    const draw = random(seed + more)
+    let at = from + (days - 0.5) * msPerDay
+    for (const { event } of productEvents({ events, seed: seed + more })) {
+      at += draw() * 2
+      const { uuid: _, ...known } = event
+      const ms = draw() < lateShare ? at - draw() * latestHours * 3_600_000 : at
+      const isNewcomer = draw() < newcomerShare
+      const anonymous = { $anon_distinct_id: `arriving-${more}-${Math.floor(draw() * 2 ** 32)}` }
+      yield {
+        ...known,
+        ...(isNewcomer && {
+          event: identify,
+          distinct_id: `user-${Math.floor(draw() * people)}`,
+          properties: { ...event.properties, ...anonymous },
+        }),
+        timestamp: new Date(ms).toISOString(),
+        $set: { seen: Math.floor(draw() * 1e6) },
+      }
+    }
+  }
+}

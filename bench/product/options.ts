@@ -15,6 +15,8 @@ export interface Options {
   readonly out: string | null
   readonly from: string | null
   readonly write: boolean
+  /** Without the other conditions. */
+  readonly atRest: boolean
 }
 
 /** What the caller got wrong, in one sentence. */
@@ -35,6 +37,7 @@ Loads the same events into each contender, checks that all answers agree, and ti
 --seed N          other events (default 1)
 --directory DIR   where the events are written and loaded (default: a temporary folder)
 --out FILE        writes the figures as JSON
+--at-rest         leaves out: for the first time, right after opening, while events arrive
 --write           writes the table and the chart into docs/
 --from FILE       reports the figures of an earlier run, without measuring
 
@@ -87,6 +90,7 @@ const parsed = (args: readonly string[]) => {
         out: text,
         from: text,
         write: { type: 'boolean', default: false },
+        'at-rest': { type: 'boolean', default: false },
       },
     }).values
   } catch (error) {
@@ -108,5 +112,6 @@ export function readOptions(args: readonly string[]): Options {
     out: values.out ?? null,
     from: values.from ?? null,
     write: values.write,
+    atRest: values['at-rest'],
   }
 }

@@ -1,5 +1,5 @@
 import { type ContenderKey, yardstick } from './contenders.ts'
-import type { ContenderFigures, Figures, Outcome } from './figures.ts'
+import { arrivingPerSecond, type ContenderFigures, type Figures, type Outcome } from './figures.ts'
 
 // Figures as tables: cells first, so that the terminal and the page show the same.
 
@@ -44,6 +44,32 @@ export const resourceTable = ({ contenders }: Figures): Table => [
   ...resources.map(([what, cell]) => [what, ...contenders.map(cell)]),
 ]
 
+const conditionNames = { first: 'first time asked', opened: 'right after opening', live: 'while events arrive' } as const
+
+/** The same questions under other conditions, beside the yardstick under the same condition; while events arrive, beside the yardstick at rest. Null: an earlier run has not measured it. */
+export function conditionsTable(figures: Figures): Table | null {
+  const measured = figures.contenders.filter(({ key, conditions }) => key !== yardstick && conditions)
+  const other = yardstickOf(figures)
+  const columns = measured.flatMap((contender) =>
+    (['first', 'opened', 'live'] as const).flatMap((condition) => {
+      const outcomes = contender.conditions![condition]
+      return outcomes
+        ? [{ contender, condition, outcomes, beside: condition === 'live' ? other?.outcomes : other?.conditions?.[condition] }]
+        : []
+    }),
+  )
+  if (columns.length === 0) return null
+  const cell = (outcome: Outcome, beside: Outcome | undefined) => {
+    if (typeof outcome === 'string') return outcome
+    const ratio = beside === undefined || typeof beside === 'string' ? '' : ` ${digits(outcome.median / beside.median)}x`
+    return `${ms(outcome.median)}${ratio}`
+  }
+  return [
+    ['question', ...columns.map(({ contender, condition }) => `${contender.name}, ${conditionNames[condition]}`)],
+    ...figures.questions.map((question, i) => [question, ...columns.map(({ outcomes, beside }) => cell(outcomes[i]!, beside?.[i]))]),
+  ]
+}
+
 /** In columns, for a terminal. */
 export function aligned(table: Table): string {
   const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
@@ -61,10 +87,18 @@ const notesOf = ({ contenders, missing }: Figures): readonly string[] => [
   ...missing.map(({ name, reason }) => `${name} did not take part: ${reason}`),
 ]
 
+const tablesOf = (figures: Figures, shown: (table: Table) => string): readonly string[] => {
+  const table = conditionsTable(figures)
+  if (!table) return []
+  const about = `Under other conditions, with the ratio to ${yardstickOf(figures)?.name ?? 'ClickHouse'} under the same one: for the first time; as the first question of a new process, from opening to the rows; while ${thousands(arrivingPerSecond)} events a second arrive, beside the other one at rest.`
+  return [about, shown(table)]
+}
+
 export const terminalReport = (figures: Figures): string =>
   [
     `${conditions(figures)}. Medians with the smallest and the largest time; x: times as long as ${yardstickOf(figures)?.name ?? 'ClickHouse, which did not take part'}.`,
     aligned(questionTable(figures)),
+    ...tablesOf(figures, aligned),
     aligned(resourceTable(figures)),
     notesOf(figures).join('\n'),
   ].join('\n\n')
@@ -78,6 +112,7 @@ export const pageReport = (figures: Figures, chart: string): string => {
     `![Times of each question as multiples of those of ClickHouse](${chart})`,
     'Medians with the smallest and the largest time; `x`: times as long as ClickHouse with its best layout takes.',
     markdown(questionTable(figures)),
+    ...tablesOf(figures, markdown),
     markdown(resourceTable(figures)),
     notesOf(figures)
       .map((note) => `- ${note}`)

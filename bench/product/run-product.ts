@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { buildPackage } from '../build-package.ts'
 import { bundled, machine } from '../measure.ts'
 import { type Answered, disagreement } from './agreement.ts'
-import { answersOf, askedOf, firstLine, type Loaded, loadContender, type Run, timeContender } from './contender-runs.ts'
+import { answersOf, askedOf, firstLine, type Loaded, loadContender, type Run, removeContender, timeContender } from './contender-runs.ts'
 import { type ContenderKey, contenders } from './contenders.ts'
 import { writeEventFiles } from './event-files.ts'
 import type { ContenderFigures, Figures, Missing } from './figures.ts'
@@ -33,30 +33,34 @@ interface Measured {
   readonly failed: readonly Missing[]
 }
 
+/** One contender after the other, so that no two of them are on the disk at a time: it loads, answers, is timed, and goes. Those that read the files of events come first. */
 async function measure(run: Run, keys: readonly ContenderKey[]): Promise<Measured> {
-  const loaded = new Map<ContenderKey, Loaded>()
+  const measured = new Map<ContenderKey, ContenderFigures>()
+  const answered = new Map<ContenderKey, Answered>()
   const failed: Missing[] = []
-  for (const key of keys)
+  const readers = keys.filter((key) => !contenders[key].makesEvents)
+  for (const key of [...readers, ...keys.filter((key) => !readers.includes(key))]) {
+    if (!readers.includes(key)) for (const file of run.events.files) rmSync(file, { force: true })
+    const { name, layout } = contenders[key]
+    let loaded: Loaded
     try {
-      loaded.set(key, await loadContender(run, key))
+      loaded = await loadContender(run, key)
     } catch (error) {
-      const { name } = contenders[key]
       const reason = `it could not load the events: ${firstLine((error as Error).message)}.`
       console.error(`Goes on without ${name}: ${reason}`)
       failed.push({ name, reason, isFailure: true })
+      continue
     }
-  if (loaded.size === 0) throw new Error('There is nothing to measure: no contender has the events.')
-  const answered: Answered[] = []
-  for (const key of loaded.keys()) answered.push({ name: contenders[key].name, answers: await answersOf(run, key) })
-  const difference = disagreement(answered, askedOf(run))
-  if (difference) throw new Error(difference)
-  console.error('All answers agree.')
-  const figures: ContenderFigures[] = []
-  for (const [key, about] of loaded) {
-    const { name, layout } = contenders[key]
-    figures.push({ key, name, layout, ...about, ...(await timeContender(run, key)) })
+    const answers = await answersOf(run, key)
+    answered.set(key, { name, answers })
+    const difference = disagreement([...answered.values()], askedOf(run))
+    if (difference) throw new Error(difference)
+    measured.set(key, { key, name, layout, ...loaded, ...(await timeContender(run, key)) })
+    removeContender(run, key)
   }
-  return { contenders: figures, failed }
+  if (measured.size === 0) throw new Error('There is nothing to measure: no contender has the events.')
+  console.error('All answers agree.')
+  return { contenders: keys.flatMap((key) => measured.get(key) ?? []), failed }
 }
 
 /** Where files are written changes no figure, and says something about the machine only. */
@@ -76,11 +80,11 @@ export async function runProduct(options: Options, args: readonly string[], waym
   }
   process.once('SIGINT', stopped).once('SIGTERM', stopped)
   try {
-    const { threads, memory, asked, runs, seed } = options
+    const { threads, memory, asked, runs, seed, atRest } = options
     if (waymark === 'package') buildPackage()
     const program = await bundled(join(import.meta.dirname, 'contender-process.ts'), waymark)
     const events = await eventsIn(options, directory)
-    const run: Run = { events, directory, threads, memory, program, asked, runs }
+    const run: Run = { events, directory, threads, memory, program, asked, runs, atRest }
     const { contenders: measured, failed } = await measure(run, keys)
     return {
       events: options.events,

@@ -8,7 +8,7 @@ import type { Expr, Query } from '../language/ast/nodes.ts'
 import type { Checkpoint } from '../language/ast/planning-budget.ts'
 import type { StoreSnapshot } from '../language/plan/context.ts'
 import type { ResolveContext } from '../language/resolver/context.ts'
-import type { Refusal } from './refusals.ts'
+import { Refusal } from './refusals.ts'
 
 // A query kind is a schema and a generator. The generator yields statements (trees of the language) and receives columns, so it needs no clock,
 // no connection and no engine. The driver runs the statements, enforces the time limit and stops the generator on a cancel.
@@ -66,10 +66,18 @@ export interface ListedFold<T = unknown> {
   readonly actors?: { readonly column: number; readonly except: string | null } | null
   /** Must compile before the lists answer: what is refused as a statement is refused then. */
   readonly check?: Query | undefined
+  /** Lists of fewer events refuse: a statement is as fast. */
+  readonly leastEvents?: number
+  /** What the lists lack is loaded when it is asked for again. */
+  readonly isRare?: boolean
   readonly fold: ListFold<T>
 }
-/** Answered by what the fold makes of its result, or by a `Refusal`. */
-export interface FoldAsk extends ListedFold {
+/** Several folds of the lists at one moment: no event is in one and not in another. */
+export interface ListedFolds extends Omit<ListedFold, 'fold'> {
+  readonly folds: readonly ListFold[]
+}
+/** Answered by what each fold makes of its result, or by a `Refusal`. */
+export interface FoldAsk extends ListedFolds {
   readonly kind: 'fold'
   /** Words for the log and for `explain`. */
   readonly label: string
@@ -98,8 +106,12 @@ export type Road<R> = () => Plan<R> | Refusal
 export const roadNames = ['lists', 'engine', 'rows', 'statement'] as const
 export type RoadName = (typeof roadNames)[number]
 
-export function* folded<R>(label: string, fold: ListedFold<R>): QueryRun<R | Refusal> {
-  return (yield { kind: 'fold', label, ...fold }) as R | Refusal
+export function* folded<R>(label: string, { fold, ...asked }: ListedFold<R>): QueryRun<R | Refusal> {
+  const found = yield* foldedAll<R>(label, { ...asked, folds: [fold] })
+  return found instanceof Refusal ? found : found[0]!
+}
+export function* foldedAll<R>(label: string, asked: ListedFolds): QueryRun<readonly R[] | Refusal> {
+  return (yield { kind: 'fold', label, ...asked }) as readonly R[] | Refusal
 }
 
 /** What a kind asks, and the roads to the answer that it has. The first road that is open is taken (`engine/execution/roads.ts`). */

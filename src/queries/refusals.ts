@@ -4,6 +4,7 @@ const reasons = {
   'no-lists': 'the engine has no lists of events',
   'lists-too-large': 'the lists of events do not fit into memory',
   'lists-loading': 'the lists of events are being loaded',
+  'few-events': 'a statement reads so few events as fast',
   'engine-refused': 'the engine refused a condition or a value',
   'several-owners': 'a condition or a value combines fields of the event with fields of other tables',
   'not-stable': 'a condition or a value is not deterministic',
@@ -21,6 +22,7 @@ const reasons = {
   'expression-not-a-call': 'the expression is not a single function call',
   'expression-without-fold': (name: string) => `the lists do not support this use of ${name}`,
   'expression-of-nothing': 'the expression has no aggregate',
+  'statement-without-fold': (what: string) => `the lists have no fold for ${what} in a statement`,
   'expression-too-large': 'the expression has too many values',
 } as const
 

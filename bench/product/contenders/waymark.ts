@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { OpenOptions, Project, Query, Waymark } from 'waymark'
 import { version } from '../../../src/lib/version.ts'
 import type { Contender, EventFiles, Resources } from '../contender.ts'
-import { productEvents } from '../generator.ts'
+import { arrivingEvents, type DataSet, productEvents } from '../generator.ts'
 import { askedPerson, rowLimit } from '../question.ts'
 import { inNumbers, type PersonNumbers } from './person-numbers.ts'
 
@@ -72,16 +72,38 @@ const batch = (events: ReturnType<typeof productEvents>) => {
   return taken
 }
 
+const feedsPerSecond = 10
+
+/** Events of people who are known and of new ones, a few times a second, until it is called. Each changes its person. */
+function feed(project: Project, data: DataSet, perSecond: number): () => Promise<void> {
+  const events = arrivingEvents(data)
+  let isOver = false
+  const work = async () => {
+    while (!isOver) {
+      const begun = performance.now()
+      const batch = Array.from({ length: Math.round(perSecond / feedsPerSecond) }, () => events.next().value!)
+      await project.ingest({ batch })
+      await setTimeout(Math.max(0, 1000 / feedsPerSecond - (performance.now() - begun)))
+    }
+  }
+  const working = work()
+  return () => {
+    isOver = true
+    return working
+  }
+}
+
 /** The library in this process, by its public functions alone. */
 export const waymark = ({ name, layout, options }: WaymarkSetup): Contender => ({
   name,
   layout,
+  makesEvents: true,
   async load(events, resources, onProgress) {
     const directory = await openIn(resources, options)
     await load(events, await directory.createProject({ name: projectName, timezone: 'UTC' }), onProgress)
     await directory.close()
   },
-  async open(_, resources) {
+  async open(data, resources) {
     const directory = await openIn(resources, options)
     const project = await directory.project(projectName)
     const askedId = async () => {
@@ -100,6 +122,7 @@ export const waymark = ({ name, layout, options }: WaymarkSetup): Contender => (
           rows: (answer) => inNumbers(question.waymark.rows(answer as never), question, () => numbersOfPersons(project)),
         }
       },
+      feed: (perSecond) => feed(project, data, perSecond),
       close: () => directory.close(),
     }
   },

@@ -12,6 +12,7 @@ import type { Transform } from '../../events/ingestion/transforming/transform.ts
 import { Transformer } from '../../events/ingestion/transforming/transformer.ts'
 import type { WireBatch } from '../../events/ingestion/wire-batch.ts'
 import { type StatementScheduler, unscheduled } from '../../lib/flow/statement-scheduler.ts'
+import { BoundedCache } from '../../lib/memory/bounded-cache.ts'
 import { jsonText } from '../../lib/text/json-text.ts'
 import { allRows } from '../../queries/answers/page-limit.ts'
 import { Refusal } from '../../queries/refusals.ts'
@@ -59,6 +60,7 @@ export interface LocalHome extends BackendHome {
 
 /** A query that lacks more values of events than this is answered by statements, and the values are read meanwhile. */
 const mostRead = 500_000
+const mostLacked = 400
 /** Columns are not reloaded within this time: if they did not fit or were evicted, they would be again. */
 const loadAgainMs = 60_000
 
@@ -146,6 +148,8 @@ export class LocalBackend implements ProjectBackend {
   private loading: Promise<void> | null = null
   /** When it was loaded last, by what was loaded. */
   private readonly loadedAt = new Map<string, number>()
+  /** What rare questions have lacked once. */
+  private readonly lacked = new BoundedCache<string, true>(mostLacked)
   private readonly closing = new AbortController()
 
   constructor(home: LocalHome, storage: ProjectStorage, reports: readonly RecoveryReport[], pipeline: Pipeline) {
@@ -404,17 +408,26 @@ export class LocalBackend implements ProjectBackend {
     if (!lists || !source) return {}
     const { threads } = this.home
     const fold: QueryProject['fold'] = async (seq, columns, loop) => (await lists.use(source, seq, columns, loop)) !== null
-    const loads: QueryProject['loads'] = (seq, columns, again) => {
+    const loads: QueryProject['loads'] = (seq, columns, again, isRare) => {
       if (lists.lacking(seq, columns) <= mostRead) return false
-      this.load(seq, columns, again)
+      if (!isRare || this.lacks(columns)) this.load(seq, columns, again)
       return true
     }
     return { fold, loads, ...(threads && { threads }) }
   }
 
+  /** Whether it was lacking before. */
+  private lacks(columns: ColumnSource): boolean {
+    const key = keyOf(columns)
+    const isKnown = this.lacked.get(key) === true
+    this.lacked.trim()
+    this.lacked.set(key, true)
+    return isKnown
+  }
+
   /** One load at a time: what comes meanwhile is asked for again by the next query. */
   private load(seq: number, { columns }: ColumnSource, sourceOf: Parameters<NonNullable<QueryProject['loads']>>[2]): void {
-    const key = JSON.stringify(columns.map((spec) => (spec.of === 'made' ? spec.make : spec.key)))
+    const key = keyOf({ columns })
     const now = performance.now()
     for (const [one, at] of this.loadedAt) if (now - at > loadAgainMs) this.loadedAt.delete(one)
     const { engine } = this.storage
@@ -451,6 +464,9 @@ export class LocalBackend implements ProjectBackend {
 }
 
 /** Also releases claims whose rows are never read. */
+const keyOf = ({ columns }: Pick<ColumnSource, 'columns'>): string =>
+  JSON.stringify(columns.map((spec) => (spec.of === 'made' ? spec.make : spec.key)))
+
 function endingWith<T, R>(claim: Claim, rows: AsyncGenerator<T, R, undefined>): AsyncGenerator<T, R, undefined> {
   const paced = claim.paced(rows)
   const ending = async (step: Promise<IteratorResult<T, R>>) => {

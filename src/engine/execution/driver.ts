@@ -141,6 +141,26 @@ async function foldedFrom(
   }
 }
 
+/** What all folds make of their results, one after the other, or the first refusal. */
+async function allFolded(
+  asked: FoldAsk['folds'],
+  listed: Listed,
+  completed: ReturnType<typeof pausesOf>['completed'],
+  run: (fold: Fold<unknown, unknown>, params: unknown) => ReturnType<typeof foldedFrom>,
+): Promise<{ readonly answers: readonly unknown[] | Refusal; readonly areOfDays: boolean }> {
+  const answers: unknown[] = []
+  let areOfDays = true
+  for (const { fold, params: paramsFor, take } of asked) {
+    const params = paramsFor(listed)
+    const { result, isOfDays } = await run(fold, params)
+    areOfDays &&= isOfDays === true
+    const answer = await completed(take(result, listed, params))
+    if (answer instanceof Refusal) return { answers: answer, areOfDays }
+    answers.push(answer)
+  }
+  return { answers, areOfDays }
+}
+
 /** Runs statements side by side, with pauses between their starts. */
 async function runAll(
   asks: readonly StatementAsk[],
@@ -207,9 +227,11 @@ export function driverOf(
     entry.seconds = (performance.now() - started) / 1000
     return table
   }
-  const foldLists = async ({ label, names, columns, actors = null, check, fold }: FoldAsk): Promise<unknown> => {
+  const foldLists = async ({ label, names, columns, actors = null, check, leastEvents = 0, isRare = false, folds: asked }: FoldAsk) => {
     const started = performance.now()
     if (!project.fold) return refuse('no-lists')
+    const seq = Number(facts.appliedSeq)
+    if (seq < leastEvents && settings.road !== 'core') return refuse('few-events')
     const failures = new Set<unknown>()
     const compiled: Compiled[] = []
     const failing = (error: unknown) => {
@@ -232,20 +254,20 @@ export function driverOf(
       if (check) await compileFor(check, project, context).catch(failing)
       const source = await sourceOf(project)
       if (source instanceof Refusal) return source
-      const seq = Number(facts.appliedSeq)
-      const isLoading = settings.road !== 'core' && project.loads?.(seq, source, (later, signal) => sourceOf(later, { signal }))
+      const isLoading = settings.road !== 'core' && project.loads?.(seq, source, (later, signal) => sourceOf(later, { signal }), isRare)
       if (isLoading) return refuse('lists-loading')
-      let answer: unknown
+      let answers: readonly unknown[] | Refusal = []
       const hasFolded = await project.fold(seq, source, async (listed) => {
-        const params = fold.params(listed)
-        const { result, isOfDays } = await foldedFrom(project, checkpoint, completed, fold.fold, listed, params, context.project.timezone)
-        answer = await completed(fold.take(result, listed, params))
-        if (answer instanceof Refusal) return
-        const from = isOfDays ? { days: true as const } : listed.pages ? { files: bytesRead(listed.pages) } : {}
+        const found = await allFolded(asked, listed, completed, (fold, params) =>
+          foldedFrom(project, checkpoint, completed, fold, listed, params, context.project.timezone),
+        )
+        answers = found.answers
+        if (answers instanceof Refusal) return
+        const from = found.areOfDays ? { days: true as const } : listed.pages ? { files: bytesRead(listed.pages) } : {}
         const seconds = (performance.now() - started) / 1000
         folds.push({ label, road: 'core', names, columns: compiled, events: listed.lists.events, ...from, seconds })
       })
-      return hasFolded ? answer : refuse('lists-too-large')
+      return hasFolded ? answers : refuse('lists-too-large')
     } catch (error) {
       // The statement of the query reports it with its place, if it concerns the rows that the query asks for.
       if (!failures.has(error)) throw error

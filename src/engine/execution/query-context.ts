@@ -23,11 +23,15 @@ export interface QueryProject extends Statements, Pick<Engine, 'dialect' | 'limi
   facts(): Promise<StoreFacts>
   /** Runs a loop over the lists of the core, which include everything up to a record of the log. False if they do not fit into memory. */
   fold?(seq: number, columns: ColumnSource, loop: (listed: Listed) => Promise<void>): Promise<boolean>
-  /** Loads what the lists lack in the background, if that takes long. True: the query is to be answered without them. */
+  /**
+   * Loads what the lists lack in the background, if that takes long. True: the query is to be answered without them. `isRare`: it is loaded only when
+   * it is lacking the second time.
+   */
   loads?(
     seq: number,
     columns: ColumnSource,
     again: (project: QueryProject, signal: AbortSignal) => Promise<ColumnSource | Refusal>,
+    isRare?: boolean,
   ): boolean
   /** Runs folds over large lists; absent: they run in this thread. */
   readonly threads?: Pick<ThreadPool, 'run' | 'isUsable'>

@@ -5,7 +5,10 @@ import { print } from '../../language/ast/print.ts'
 import { parseQuery } from '../../language/parser/parse.ts'
 import { usualRows } from '../answers/page-limit.ts'
 import { columnTypes, resultRows } from '../answers/rows.ts'
-import type { QueryContext, QueryKind, QueryRun, RowsPlan } from '../kind.ts'
+import { along, type QueryContext, type QueryKind, type QueryRun, type RowsPlan } from '../kind.ts'
+import { Refusal } from '../refusals.ts'
+import { groupedEvents } from './groups/grouped.ts'
+import { groupsFromLists } from './groups/listed.ts'
 import { limited, limitedByReader } from './limits.ts'
 import { fillPlaceholders } from './placeholders.ts'
 import { type SqlQuery, sqlSchema } from './schema.ts'
@@ -31,12 +34,24 @@ export function sqlStatement(query: SqlQuery, env: QueryContext): Query {
   return fillPlaceholders(parseQuery(query.query, budget), query, env, budget)
 }
 
+/** Groups of events are counted by the lists of the core; everything else is the engine's. */
+function* answerOf(query: Query, env: QueryContext): QueryRun<Table> {
+  function* statement(): QueryRun<Table> {
+    return (yield { kind: 'statement', query, label: 'statement' }) as Table
+  }
+  const grouped = groupedEvents(query)
+  const isGrouping = query.kind === 'select' && query.groupBy !== null
+  if (grouped instanceof Refusal && !isGrouping) return yield* statement()
+  const lists = () => (grouped instanceof Refusal ? grouped : groupsFromLists(query, grouped, env))
+  return yield* along<Table>({ label: 'statement', lists, statement })
+}
+
 function* run(query: SqlQuery, env: QueryContext): QueryRun<SqlAnswer> {
   const statement = sqlStatement(query, env)
   const limits = env.limits ?? usualRows
   const union = limitedUnion(statement, limits)
   const { query: asked, rows, offset } = union ? { ...union, offset: 0 } : limited(statement, limits)
-  const table = (yield { kind: 'statement', query: asked, label: 'statement' }) as Table
+  const table = yield* answerOf(asked, env)
   const totals = hasTotals(statement) ? totalsCut(rows) : null
   const cut = union?.cut ?? totals?.cut ?? ((page: Table) => page.slice(0, rows))
   const groups = cut(table)

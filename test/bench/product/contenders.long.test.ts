@@ -16,7 +16,7 @@ let folder: string
 let figures: Figures
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'waymark-contenders-'))
-  const args = ['--events', '0.02', '--runs', '2', '--directory', folder]
+  const args = ['--events', '0.02', '--runs', '2', '--at-rest', '--directory', folder]
   figures = await runProduct(readOptions(args), args, 'sources')
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -47,6 +47,28 @@ test('the report names each contender and each question, and nothing is left on 
   const report = terminalReport(figures)
   for (const { name } of figures.contenders) expect(report).toContain(name)
   for (const { name } of questions) expect(report).toContain(name)
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('each question is also asked for the first time, right after opening, and of Waymark while events arrive', async () => {
+  const args = [
+    '--events',
+    '0.02',
+    '--runs',
+    '2',
+    '--only',
+    'count per day',
+    '--contenders',
+    'waymark-core,duckdb-typed',
+    '--directory',
+    folder,
+  ]
+  const { contenders: measured } = await runProduct(readOptions(args), args, 'sources')
+  const once = [{ median: expect.any(Number), min: expect.any(Number), max: expect.any(Number), runs: 1 }]
+  expect(measured.map(({ conditions }) => conditions)).toEqual([
+    { first: once, opened: once, live: [times] },
+    { first: once, opened: once },
+  ])
   expect(readdirSync(folder)).toEqual([])
 })
 

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { chartOf } from '../../../bench/product/chart.ts'
 import type { ContenderFigures, Figures, Outcome } from '../../../bench/product/figures.ts'
-import { aligned, pageReport, questionTable, resourceTable, terminalReport } from '../../../bench/product/report.ts'
+import { aligned, conditionsTable, pageReport, questionTable, resourceTable, terminalReport } from '../../../bench/product/report.ts'
 import { withReport } from '../../../bench/product/write-page.ts'
 
 // What is made of the figures of a run, from fixed figures.
@@ -47,6 +47,25 @@ test('the table has medians with their spread and ratios, and says openly what h
     ['retention, 30 days', 'not built', '1,250 ms (1125..1500)', 'failed: out of memory'],
   ])
   expect(resourceTable(figures)[3]).toEqual(['on disk', '1,235 MB', '1,235 MB', '1,235 MB'])
+})
+
+test('times under other conditions stand beside those of the yardstick under the same one, and while events arrive beside its times at rest', () => {
+  expect(conditionsTable(figures)).toBeNull()
+  const [core, best] = figures.contenders
+  const conditions = { first: [times(100), times(5)], opened: [times(300), 'failed: killed'] }
+  const measured: Figures = {
+    ...figures,
+    contenders: [
+      { ...core!, conditions: { ...conditions, live: [times(40), times(125)] } },
+      { ...best!, conditions: { first: [times(50), times(10)], opened: [times(100), times(100)] } },
+    ],
+  }
+  expect(conditionsTable(measured)).toEqual([
+    ['question', ...['first time asked', 'right after opening', 'while events arrive'].map((name) => `Waymark (SQL), ${name}`)],
+    ['count per day', '100 ms 2.00x', '300 ms 3.00x', '40.0 ms 2.00x'],
+    ['retention, 30 days', '5.00 ms 0.50x', 'failed: killed', '125 ms 0.10x'],
+  ])
+  expect(terminalReport(measured)).toContain('1,000 events a second')
 })
 
 test('without the yardstick there are times and no ratios', () => {

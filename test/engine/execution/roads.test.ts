@@ -14,7 +14,7 @@ import {
   type Road,
   type RoadName,
 } from '../../../src/queries/kind.ts'
-import { type RefusalCode, refuse } from '../../../src/queries/refusals.ts'
+import { Refusal, type RefusalCode, refuse } from '../../../src/queries/refusals.ts'
 
 // Which road is taken, what is noted of the others, and in which order statements are asked.
 
@@ -40,7 +40,7 @@ function run<R>(asking: QueryRun<R>, { folds = [], ...choice }: Partial<Choice> 
     if (ask.kind === 'fold') {
       const answer = answers.shift()
       if (answer === 'folded') notes.push({ label: ask.label, road: 'core', seconds: 0 })
-      return answer
+      return answer instanceof Refusal ? answer : [answer]
     }
     if (ask.kind === 'statement') asked.push([ask.label])
     return new Table()

@@ -1,0 +1,188 @@
+import { and, field } from '../../../language/ast/build.ts'
+import { children } from '../../../language/ast/children.ts'
+import { columnName } from '../../../language/ast/column-name.ts'
+import { identities } from '../../../language/ast/identity.ts'
+import type { Alias, Call, Expr, Node, Query, Select } from '../../../language/ast/nodes.ts'
+import { childrenOf, rewrite, walk } from '../../../language/ast/walk.ts'
+import { tables } from '../../../language/catalog/tables.ts'
+import { mapChildren } from '../../../lib/tree.ts'
+import { type Refusal, refuse } from '../../refusals.ts'
+import { isAggregate, type Measure, measureOf } from './measures.ts'
+import { type Bound, boundsOf, type Intervals, intervalsOf } from './times.ts'
+
+// A statement that groups events: `select key, aggregate … from events where … group by key`. What is counted of the events is separated from what the statement does with the
+// rows of the groups, which have a column for each key and each aggregate.
+
+export interface GroupedEvents {
+  readonly keys: readonly Expr[]
+  /** Keys that are parts of other expressions. */
+  readonly usedWithin: ReadonlySet<number>
+  /** An interval of `timestamp` by which it groups besides. */
+  readonly intervals: Intervals | null
+  readonly measures: readonly Measure[]
+  readonly condition: Expr
+  readonly bounds: readonly Bound[]
+  /** Over rows with `keyColumn`, `measureColumn` and `timestamp`, instead of over events. */
+  readonly overGroups: Select
+}
+
+export const keyColumn = (index: number): string => `@key_${index}`
+export const measureColumn = (index: number): string => `@measure_${index}`
+
+const unusualNodes: Readonly<Record<string, string>> = { lambda: 'lambdas', subquery: 'subqueries', columns: 'COLUMNS', tag: 'tags' }
+
+/** All nodes of the expressions of a statement. */
+function nodesIn(query: Select): readonly Node[] {
+  const found: Node[] = []
+  walk(query, (node) => {
+    // A name in the middle of an expression may be used before it.
+    found.push(node)
+  })
+  return found
+}
+
+const refused = (what: string): Refusal => refuse('statement-without-fold', what)
+
+/** What such a statement may not have. */
+function unusual(query: Select): string | null {
+  const { from, groupBy, limit } = query
+  for (const { kind } of nodesIn(query)) if (Object.hasOwn(unusualNodes, kind)) return unusualNodes[kind]!
+  if (query.with.length > 0) return 'WITH'
+  if (query.distinct || query.distinctOn.length > 0) return 'DISTINCT'
+  if (query.arrayJoin) return 'ARRAY JOIN'
+  if (query.prewhere) return 'PREWHERE'
+  if (query.qualify || query.windows.length > 0) return 'windows'
+  if (query.orderByAll) return 'ORDER BY ALL'
+  if (query.limitBy) return 'LIMIT BY'
+  if (query.settings.length > 0) return 'SETTINGS'
+  if (limit && (limit.percent || limit.withTies)) return 'this LIMIT'
+  if (query.orderBy.some(({ fill, collate }) => fill || collate)) return 'this ORDER BY'
+  if (groupBy && (groupBy.mode !== 'plain' || groupBy.withTotals)) return 'this GROUP BY'
+  if (from?.kind !== 'table' || from.chain.join('.') !== 'events' || from.args) return 'other tables than events'
+  return from.alias || from.final || from.sample || from.columnAliases.length > 0 ? 'this FROM' : null
+}
+
+const mostNested = 8
+
+/** Replaces names of columns of the statement by what they stand for. */
+function inlined(columns: readonly Expr[]): ((expr: Expr) => Expr) | null {
+  const aliases = new Map(columns.flatMap((column) => (column.kind === 'alias' ? [[column.name, column.expr] as const] : [])))
+  const isOfEvents = ({ name, expr }: Alias) =>
+    Object.hasOwn(tables.events!.fields, name) && !(expr.kind === 'field' && expr.chain.join('.') === name)
+  const named = columns.filter((column) => column.kind === 'alias')
+  if (named.length !== aliases.size || named.some(isOfEvents)) return null
+  const replace = (expr: Expr, depth: number): Expr => {
+    if (depth > mostNested) return expr
+    return rewrite<Expr>({ ...expr }, (node) => {
+      if (node.kind !== 'field' || node.chain.length !== 1) return node
+      const stands = aliases.get(node.chain[0]!)
+      return stands && !(stands.kind === 'field' && stands.chain.join('.') === node.chain[0]) ? replace(stands, depth + 1) : node
+    })
+  }
+  return (expr) => replace(expr, 0)
+}
+
+const nameOf = (column: Expr): string => (column.kind === 'alias' ? column.name : columnName(column))
+const plain = (column: Expr): Expr => (column.kind === 'alias' ? column.expr : column)
+
+/** The statement as groups of events, or why it is none. */
+export function groupedEvents(query: Query): GroupedEvents | Refusal {
+  if (query.kind !== 'select') return refused('UNION, INTERSECT and EXCEPT')
+  const other = unusual(query)
+  if (other) return refused(other)
+  const stands = inlined(query.columns)
+  if (!stands) return refused('a column that is named like a field of events')
+  const columns = query.columns.map((column) => stands(plain(column)))
+  /** `group by 1` is the first column. */
+  const placed = (item: Expr): Expr =>
+    item.kind === 'literal' && item.type === 'int' ? (columns[Number(item.value) - 1] ?? item) : stands(item)
+  const grouping = (query.groupBy?.items ?? []).map(placed)
+  const parts = new Parts(grouping)
+  if (parts.refusal) return parts.refusal
+  const where = conditionsOf(query.where && stands(query.where))
+  const overGroups: Select = {
+    ...query,
+    columns: columns.map(
+      (column, i): Alias => ({ kind: 'alias', expr: parts.over(column), name: nameOf(query.columns[i]!), span: column.span }),
+    ),
+    where: query.having && parts.over(stands(query.having)),
+    orderBy: query.orderBy.map((item) => ({ ...item, expr: parts.over(placed(item.expr)) })),
+    groupBy: null,
+    having: null,
+  }
+  if (parts.refusal) return parts.refusal
+  if (grouping.length === 0 && parts.measures.length === 0) return refused('single events')
+  return { keys: parts.keys, usedWithin: parts.usedWithin, intervals: parts.intervals, measures: parts.measures, ...where, overGroups }
+}
+
+function conditionsOf(where: Expr | null): Pick<GroupedEvents, 'condition' | 'bounds'> {
+  const bounds: Bound[] = []
+  const conditions: Expr[] = []
+  const see = (part: Expr): void => {
+    if (part.kind === 'call' && part.name === 'and') {
+      for (const arg of part.args) see(arg)
+      return
+    }
+    const found = boundsOf(part)
+    if (found) bounds.push(...found)
+    else conditions.push(part)
+  }
+  if (where) see(where)
+  return { condition: and(...conditions), bounds }
+}
+
+/** The keys and the aggregates of a statement, as they are found. */
+class Parts {
+  readonly keys: Expr[] = []
+  readonly usedWithin = new Set<number>()
+  intervals: Intervals | null = null
+  readonly measures: Measure[] = []
+  refusal: Refusal | null = null
+  private readonly idOf = identities()
+  private readonly columns = new Map<number, string>()
+
+  constructor(grouping: readonly Expr[]) {
+    for (const expr of grouping) {
+      const id = this.idOf(expr)
+      if (this.columns.has(id)) continue
+      const intervals = intervalsOf(expr)
+      if (intervals && this.intervals) this.refusal ??= refused('two intervals of time')
+      else if (intervals) this.intervals = intervals
+      else this.columns.set(id, keyColumn(this.keys.push(expr) - 1))
+    }
+  }
+
+  /** An expression over the rows of the groups. */
+  over(expr: Expr): Expr {
+    return this.replaced(expr, false) as Expr
+  }
+
+  private replaced(node: Node, isWithin: boolean): Node {
+    const id = this.idOf(node)
+    const column = this.columns.get(id)
+    if (column !== undefined) {
+      const key = this.keys.findIndex((one) => this.idOf(one) === id)
+      if (isWithin && key >= 0) this.usedWithin.add(key)
+      return field(column)
+    }
+    if (this.intervals && this.idOf(node) === this.idOf(this.intervals.expr)) return node // over `timestamp` of the group
+    if (node.kind === 'call' && isAggregate(node)) return this.measured(node)
+    if (node.kind === 'field') this.refusal ??= refused(`${node.chain.join('.')} outside of an aggregate`)
+    if (node.kind === 'star') this.refusal ??= refused('*')
+    if (node.kind === 'alias') this.refusal ??= refused('names within an expression')
+    if (childrenOf(node).length === 0) return node
+    return mapChildren<Node, Node>(node, children[node.kind], (child) => this.replaced(child, true))
+  }
+
+  private measured(aggregate: Call): Expr {
+    const id = this.idOf(aggregate)
+    const measure = measureOf(aggregate)
+    if (!measure) {
+      this.refusal ??= refused(`this use of ${aggregate.name}`)
+      return aggregate
+    }
+    const name = measureColumn(this.measures.push(measure) - 1)
+    this.columns.set(id, name)
+    return field(name)
+  }
+}

@@ -141,12 +141,14 @@ async function foldedFrom(
   }
 }
 
+type RunFold = (fold: Fold<unknown, unknown>, params: unknown) => ReturnType<typeof foldedFrom>
+
 /** What all folds make of their results, one after the other, or the first refusal. */
 async function allFolded(
   asked: FoldAsk['folds'],
   listed: Listed,
   completed: ReturnType<typeof pausesOf>['completed'],
-  run: (fold: Fold<unknown, unknown>, params: unknown) => ReturnType<typeof foldedFrom>,
+  run: RunFold,
 ): Promise<{ readonly answers: readonly unknown[] | Refusal; readonly areOfDays: boolean }> {
   const answers: unknown[] = []
   let areOfDays = true
@@ -258,9 +260,8 @@ export function driverOf(
       if (isLoading) return refuse('lists-loading')
       let answers: readonly unknown[] | Refusal = []
       const hasFolded = await project.fold(seq, source, async (listed) => {
-        const found = await allFolded(asked, listed, completed, (fold, params) =>
-          foldedFrom(project, checkpoint, completed, fold, listed, params, context.project.timezone),
-        )
+        const run: RunFold = (fold, params) => foldedFrom(project, checkpoint, completed, fold, listed, params, context.project.timezone)
+        const found = await allFolded(asked, listed, completed, run)
         answers = found.answers
         if (answers instanceof Refusal) return
         const from = found.areOfDays ? { days: true as const } : listed.pages ? { files: bytesRead(listed.pages) } : {}

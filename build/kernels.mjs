@@ -9,7 +9,7 @@ const folder = join(import.meta.dirname, '../src/core/simd')
 /** The text of kernel-module.ts. */
 export async function kernelModuleText() {
   const { default: wabt } = await import('wabt')
-  const module = (await wabt()).parseWat('kernels.wat', readFileSync(join(folder, 'kernels.wat')), { simd: true })
+  const module = (await wabt()).parseWat('kernels.wat', readFileSync(join(folder, 'kernels.wat'), 'utf8'), { simd: true })
   module.validate()
   const base64 = Buffer.from(module.toBinary({}).buffer).toString('base64')
   const lines = base64.match(/.{1,120}/g).map((line) => `  '${line}'`)

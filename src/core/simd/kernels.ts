@@ -4,7 +4,7 @@ import { kernelModule } from './kernel-module.ts'
 // So the columns themselves need not lie in a memory of WebAssembly, which never shrinks. No kernel keeps anything for the next call.
 
 /** The kernels, as `explain` names them. */
-export type KernelName = 'names' | 'narrow' | 'ones' | 'positions'
+export type KernelName = 'names' | 'narrow' | 'ones' | 'positions' | 'buckets' | 'or' | 'and' | 'fresh' | 'count' | 'countBoth' | 'countEither'
 
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer }
@@ -12,6 +12,15 @@ interface Exports {
   narrow(at: number, n: number, out: number): void
   ones(at: number, n: number, bits: number): void
   positions(bits: number, n: number, table: number, out: number): number
+  buckets(
+    ...[times, n, edges, table, first, last, cellsPerMicro, before, behind, less, out]: number[]
+  ): void
+  or(a: number, b: number, bytes: number): void
+  and(a: number, b: number, bytes: number): void
+  fresh(a: number, b: number, bytes: number): void
+  count(a: number, bytes: number): number
+  countBoth(a: number, b: number, bytes: number): number
+  countEither(a: number, b: number, bytes: number): number
 }
 
 /** Events that are searched at once. */
@@ -26,12 +35,40 @@ const bits = 4096
 const column = 1 << 16
 const wideColumn = 2 << 16
 const found = 4 << 16
+const times = 1 << 16
+const bucketsOf = 2 << 16
+const edgesAt = 3 << 16
+const cellsAt = 4 << 16
+const sets = 7 << 16
+
+/** Times that are looked at in one call of a kernel, and the largest tables for it. */
+const timesAtOnce = 1 << 13
+const mostEdges = 1 << 13
+const mostCells = 1 << 15
+
+/** Bits of a set, at most; their number is a multiple of 128. */
+export const mostBits = 1 << 16
+
+/** Edges in order, and the number of them up to the start of each cell. A cell has one edge at most. */
+export interface EdgeTable {
+  readonly edges: Float64Array
+  readonly table: Int32Array
+  readonly cellsPerMicro: number
+}
+/** Whether there is room for edges and their cells. */
+export const hasRoomFor = (edges: Float64Array, table: Int32Array): boolean => edges.length > 0 && edges.length <= mostEdges && table.length <= mostCells
 
 export class Kernels {
   /** Where `positions` writes. */
   readonly found: Uint16Array
   private readonly bytes: Uint8Array
   private readonly wide: Uint16Array
+  private readonly times: Float64Array
+  private readonly buckets: Int32Array
+  private readonly edges: Float64Array
+  private readonly cells: Int32Array
+  private readonly a: Uint32Array
+  private readonly b: Uint32Array
 
   constructor(
     private readonly run: Exports,
@@ -41,6 +78,12 @@ export class Kernels {
     this.bytes = new Uint8Array(buffer)
     this.wide = new Uint16Array(buffer, wideColumn, mostSearched)
     this.found = new Uint16Array(buffer, found, mostSearched)
+    this.times = new Float64Array(buffer, times, timesAtOnce)
+    this.buckets = new Int32Array(buffer, bucketsOf, timesAtOnce)
+    this.edges = new Float64Array(buffer, edgesAt, mostEdges)
+    this.cells = new Int32Array(buffer, cellsAt, mostCells)
+    this.a = new Uint32Array(buffer, sets, mostBits >> 5)
+    this.b = new Uint32Array(buffer, this.a.byteOffset + this.a.byteLength, mostBits >> 5)
     for (let byte = 0; byte < 256; byte++)
       for (let bit = 0, at = table + 8 * byte; bit < 8; bit++) if ((byte >> bit) & 1) this.bytes[at++] = bit
   }
@@ -70,6 +113,66 @@ export class Kernels {
   positions(n: number): number {
     this.called.add('positions')
     return this.run.positions(bits, n, table, found)
+  }
+
+  /** Writes how many edges are not after each of the first `rows` times, minus `less`. */
+  countEdges(
+    { edges, table, cellsPerMicro }: EdgeTable,
+    time: Float64Array,
+    rows: number,
+    counts: Int32Array,
+    { before, behind, less }: { readonly before: number; readonly behind: number; readonly less: number },
+  ): void {
+    this.called.add('buckets')
+    this.edges.set(edges)
+    this.cells.set(table)
+    const [first, last] = [edges[0]!, edges.at(-1)!]
+    for (let from = 0; from < rows; from += timesAtOnce) {
+      const n = Math.min(timesAtOnce, rows - from)
+      this.times.set(time.subarray(from, from + n))
+      this.run.buckets(times, n, edgesAt, cellsAt, first, last, cellsPerMicro, before, behind, less, bucketsOf)
+      counts.set(this.buckets.subarray(0, n), from)
+    }
+  }
+
+  /** Adds the bits of another set. */
+  or(set: Uint32Array, other: Uint32Array): void {
+    this.run.or(...this.both('or', set, other))
+    set.set(this.a.subarray(0, set.length))
+  }
+
+  /** Keeps the bits that another set has, too. */
+  and(set: Uint32Array, other: Uint32Array): void {
+    this.run.and(...this.both('and', set, other))
+    set.set(this.a.subarray(0, set.length))
+  }
+
+  /** Removes those of `seen`, and adds the others to them. */
+  fresh(set: Uint32Array, seen: Uint32Array): void {
+    this.run.fresh(...this.both('fresh', set, seen))
+    set.set(this.a.subarray(0, set.length))
+    seen.set(this.b.subarray(0, set.length))
+  }
+
+  count(set: Uint32Array): number {
+    this.called.add('count')
+    this.a.set(set)
+    return this.run.count(sets, set.byteLength)
+  }
+
+  countBoth(set: Uint32Array, other: Uint32Array): number {
+    return this.run.countBoth(...this.both('countBoth', set, other))
+  }
+
+  countEither(set: Uint32Array, other: Uint32Array): number {
+    return this.run.countEither(...this.both('countEither', set, other))
+  }
+
+  private both(name: KernelName, set: Uint32Array, other: Uint32Array): [a: number, b: number, bytes: number] {
+    this.called.add(name)
+    this.a.set(set)
+    this.b.set(other)
+    return [this.a.byteOffset, this.b.byteOffset, set.byteLength]
   }
 }
 

@@ -98,4 +98,126 @@
               (br_if $byByte (i32.lt_u (local.get $i) (local.get $end))))))
         (br $next)))
     (i32.shr_u (i32.sub (local.get $to) (local.get $out)) (i32.const 1)))
+
+  ;; How many edges are not after each of `n` times, minus `less`. `table`: the number of edges up to the start of each cell; a cell has one edge at most.
+  ;; Times before the first edge get `before`, from the last one on `behind`. Writes up to one number more.
+  (func (export "buckets")
+    (param $times i32) (param $n i32) (param $edges i32) (param $table i32) (param $first f64) (param $last f64) (param $cellsPerMicro f64)
+    (param $before i32) (param $behind i32) (param $less i32) (param $out i32)
+    (local $time f64) (local $count i32) (local $end i32) (local $pair v128) (local $cells v128)
+    (local.set $end (i32.add (local.get $times) (i32.shl (local.get $n) (i32.const 3))))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $times) (local.get $end)))
+        (local.set $pair (v128.load (local.get $times)))
+        (local.set $cells
+          (i32x4.trunc_sat_f64x2_s_zero
+            (f64x2.mul (f64x2.sub (local.get $pair) (f64x2.splat (local.get $first))) (f64x2.splat (local.get $cellsPerMicro)))))
+        (local.set $time (f64x2.extract_lane 0 (local.get $pair)))
+        (if (f64.lt (local.get $time) (local.get $first))
+          (then (i32.store (local.get $out) (local.get $before)))
+          (else
+            (if (f64.ge (local.get $time) (local.get $last))
+              (then (i32.store (local.get $out) (local.get $behind)))
+              (else
+                (local.set $count
+                  (i32.load
+                    (i32.add (local.get $table) (i32.shl (i32x4.extract_lane 0 (local.get $cells)) (i32.const 2)))))
+                (i32.store
+                  (local.get $out)
+                  (i32.add
+                    (i32.sub (local.get $count) (local.get $less))
+                    (f64.ge
+                      (local.get $time)
+                      (f64.load (i32.add (local.get $edges) (i32.shl (local.get $count) (i32.const 3)))))))))))
+        (local.set $time (f64x2.extract_lane 1 (local.get $pair)))
+        (if (f64.lt (local.get $time) (local.get $first))
+          (then (i32.store offset=4 (local.get $out) (local.get $before)))
+          (else
+            (if (f64.ge (local.get $time) (local.get $last))
+              (then (i32.store offset=4 (local.get $out) (local.get $behind)))
+              (else
+                (local.set $count
+                  (i32.load
+                    (i32.add (local.get $table) (i32.shl (i32x4.extract_lane 1 (local.get $cells)) (i32.const 2)))))
+                (i32.store offset=4
+                  (local.get $out)
+                  (i32.add
+                    (i32.sub (local.get $count) (local.get $less))
+                    (f64.ge
+                      (local.get $time)
+                      (f64.load (i32.add (local.get $edges) (i32.shl (local.get $count) (i32.const 3)))))))))))
+        (local.set $times (i32.add (local.get $times) (i32.const 16)))
+        (local.set $out (i32.add (local.get $out) (i32.const 8)))
+        (br $next))))
+
+  ;; Sets of bits: `bytes` is a multiple of 16, and not 0.
+
+  ;; `a` or `b`, to `a`.
+  (func (export "or") (param $a i32) (param $b i32) (param $bytes i32)
+    (local $i i32)
+    (loop $next
+      (v128.store (i32.add (local.get $a) (local.get $i)) (v128.or (v128.load (i32.add (local.get $a) (local.get $i))) (v128.load (i32.add (local.get $b) (local.get $i)))))
+      (local.set $i (i32.add (local.get $i) (i32.const 16)))
+      (br_if $next (i32.lt_u (local.get $i) (local.get $bytes)))))
+
+  ;; `a` and `b`, to `a`.
+  (func (export "and") (param $a i32) (param $b i32) (param $bytes i32)
+    (local $i i32)
+    (loop $next
+      (v128.store (i32.add (local.get $a) (local.get $i)) (v128.and (v128.load (i32.add (local.get $a) (local.get $i))) (v128.load (i32.add (local.get $b) (local.get $i)))))
+      (local.set $i (i32.add (local.get $i) (i32.const 16)))
+      (br_if $next (i32.lt_u (local.get $i) (local.get $bytes)))))
+
+  ;; Removes from `a` what is in `b`, and adds the others to `b`.
+  (func (export "fresh") (param $a i32) (param $b i32) (param $bytes i32)
+    (local $i i32) (local $fresh v128)
+    (loop $next
+      (local.set $fresh (v128.andnot (v128.load (i32.add (local.get $a) (local.get $i))) (v128.load (i32.add (local.get $b) (local.get $i)))))
+      (v128.store (i32.add (local.get $a) (local.get $i)) (local.get $fresh))
+      (v128.store (i32.add (local.get $b) (local.get $i)) (v128.or (v128.load (i32.add (local.get $b) (local.get $i))) (local.get $fresh)))
+      (local.set $i (i32.add (local.get $i) (i32.const 16)))
+      (br_if $next (i32.lt_u (local.get $i) (local.get $bytes)))))
+
+  ;; How many bits are set.
+  (func (export "count") (param $a i32) (param $bytes i32) (result i32)
+    (local $i i32) (local $sum v128)
+    (loop $next
+      (local.set $sum
+        (i32x4.add
+          (local.get $sum)
+          (i32x4.extadd_pairwise_i16x8_u (i16x8.extadd_pairwise_i8x16_u (i8x16.popcnt (v128.load (i32.add (local.get $a) (local.get $i))))))))
+      (local.set $i (i32.add (local.get $i) (i32.const 16)))
+      (br_if $next (i32.lt_u (local.get $i) (local.get $bytes))))
+    (i32.add
+      (i32.add (i32x4.extract_lane 0 (local.get $sum)) (i32x4.extract_lane 1 (local.get $sum)))
+      (i32.add (i32x4.extract_lane 2 (local.get $sum)) (i32x4.extract_lane 3 (local.get $sum)))))
+
+  ;; How many bits are set in both.
+  (func (export "countBoth") (param $a i32) (param $b i32) (param $bytes i32) (result i32)
+    (local $i i32) (local $sum v128)
+    (loop $next
+      (local.set $sum
+        (i32x4.add
+          (local.get $sum)
+          (i32x4.extadd_pairwise_i16x8_u (i16x8.extadd_pairwise_i8x16_u (i8x16.popcnt (v128.and (v128.load (i32.add (local.get $a) (local.get $i))) (v128.load (i32.add (local.get $b) (local.get $i)))))))))
+      (local.set $i (i32.add (local.get $i) (i32.const 16)))
+      (br_if $next (i32.lt_u (local.get $i) (local.get $bytes))))
+    (i32.add
+      (i32.add (i32x4.extract_lane 0 (local.get $sum)) (i32x4.extract_lane 1 (local.get $sum)))
+      (i32.add (i32x4.extract_lane 2 (local.get $sum)) (i32x4.extract_lane 3 (local.get $sum)))))
+
+  ;; How many bits are set in either.
+  (func (export "countEither") (param $a i32) (param $b i32) (param $bytes i32) (result i32)
+    (local $i i32) (local $sum v128)
+    (loop $next
+      (local.set $sum
+        (i32x4.add
+          (local.get $sum)
+          (i32x4.extadd_pairwise_i16x8_u (i16x8.extadd_pairwise_i8x16_u (i8x16.popcnt (v128.or (v128.load (i32.add (local.get $a) (local.get $i))) (v128.load (i32.add (local.get $b) (local.get $i)))))))))
+      (local.set $i (i32.add (local.get $i) (i32.const 16)))
+      (br_if $next (i32.lt_u (local.get $i) (local.get $bytes))))
+    (i32.add
+      (i32.add (i32x4.extract_lane 0 (local.get $sum)) (i32x4.extract_lane 1 (local.get $sum)))
+      (i32.add (i32x4.extract_lane 2 (local.get $sum)) (i32x4.extract_lane 3 (local.get $sum)))))
 )

@@ -4,7 +4,18 @@ import { kernelModule } from './kernel-module.ts'
 // So the columns themselves need not lie in a memory of WebAssembly, which never shrinks. No kernel keeps anything for the next call.
 
 /** The kernels, as `explain` names them. */
-export type KernelName = 'names' | 'narrow' | 'ones' | 'positions' | 'buckets' | 'or' | 'and' | 'fresh' | 'count' | 'countBoth' | 'countEither'
+export type KernelName =
+  | 'names'
+  | 'narrow'
+  | 'ones'
+  | 'positions'
+  | 'buckets'
+  | 'or'
+  | 'and'
+  | 'fresh'
+  | 'count'
+  | 'countBoth'
+  | 'countEither'
 
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer }
@@ -12,9 +23,7 @@ interface Exports {
   narrow(at: number, n: number, out: number): void
   ones(at: number, n: number, bits: number): void
   positions(bits: number, n: number, table: number, out: number): number
-  buckets(
-    ...[times, n, edges, table, first, last, cellsPerMicro, before, behind, less, out]: number[]
-  ): void
+  buckets(...[times, n, edges, table, first, last, cellsPerMicro, before, behind, less, out]: number[]): void
   or(a: number, b: number, bytes: number): void
   and(a: number, b: number, bytes: number): void
   fresh(a: number, b: number, bytes: number): void
@@ -56,7 +65,8 @@ export interface EdgeTable {
   readonly cellsPerMicro: number
 }
 /** Whether there is room for edges and their cells. */
-export const hasRoomFor = (edges: Float64Array, table: Int32Array): boolean => edges.length > 0 && edges.length <= mostEdges && table.length <= mostCells
+export const hasRoomFor = (edges: Float64Array, table: Int32Array): boolean =>
+  edges.length > 0 && edges.length <= mostEdges && table.length <= mostCells
 
 export class Kernels {
   /** Where `positions` writes. */

@@ -60,7 +60,10 @@ test('names, and columns that are 1', () =>
         const end = from + count
         const codes = Uint8Array.from({ length: end + 20 }, (_, i) => mixed(seed, i) % names)
         const byName = Int32Array.from({ length: names }, (_, name) =>
-          isWanted === 'all' || (isWanted === 'some' && name % 3 === 0) || (isWanted === 'one' && name === names - 1) || (isWanted === 'high' && name >= 128)
+          isWanted === 'all' ||
+          (isWanted === 'some' && name % 3 === 0) ||
+          (isWanted === 'one' && name === names - 1) ||
+          (isWanted === 'high' && name >= 128)
             ? 1
             : 0,
         )
@@ -82,7 +85,13 @@ test('names, and columns that are 1', () =>
 test('names of two bytes: those above 254 are one', () =>
   assertGenerated(
     fc.property(
-      fc.record({ seed: fc.nat(), from: fc.nat(40), length, wanted: fc.uniqueArray(fc.constantFrom(0, 3, 17, 200, 254, 255, 256, 300, 65_535)), others: fc.nat(1) }),
+      fc.record({
+        seed: fc.nat(),
+        from: fc.nat(40),
+        length,
+        wanted: fc.uniqueArray(fc.constantFrom(0, 3, 17, 200, 254, 255, 256, 300, 65_535)),
+        others: fc.nat(1),
+      }),
       ({ seed, from, length: count, wanted, others }) => {
         const end = from + count
         const some = [0, 3, 17, 18, 200, 254, 255, 256, 300, 301, 32_768, 65_535]
@@ -160,7 +169,10 @@ test('sets of persons', () =>
         return [a, b]
       }
       expectSame(changed(bits.uniteBits), 'or')
-      expectSame(changed((a, b) => bits.unite(a, { count: 1, listed: null, bits: b })), 'or')
+      expectSame(
+        changed((a, b) => bits.unite(a, { count: 1, listed: null, bits: b })),
+        'or',
+      )
       expectSame(changed(bits.intersect), 'and')
       expectSame(changed(bits.keepNew), 'fresh')
       const [a, b] = [bitsOf(one), bitsOf(other)]

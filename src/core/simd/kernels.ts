@@ -56,7 +56,7 @@ const mostEdges = 1 << 13
 const mostCells = 1 << 15
 
 /** Bits of a set, at most; their number is a multiple of 128. */
-export const mostBits = 1 << 16
+const mostBits = 1 << 16
 
 /** Edges in order, and the number of them up to the start of each cell. A cell has one edge at most. */
 export interface EdgeTable {

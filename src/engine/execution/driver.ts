@@ -112,6 +112,18 @@ function* notingCalled<R>(steps: Generator<void, R, void>, called: Set<KernelNam
   }
 }
 
+interface Folded {
+  readonly result: unknown
+  readonly isOfDays?: true
+  readonly called: ReadonlySet<KernelName>
+}
+
+/** What a fold has read, and with which kernels, for `explain`. */
+function sourceOfFold({ lists, pages }: Listed, { isOfDays, called }: Folded): Partial<FoldNote> {
+  const from = isOfDays ? { days: true as const } : pages ? { files: bytesRead(pages) } : {}
+  return { events: lists.events, ...from, ...(called.size > 0 && { kernels: [...called].sort() }) }
+}
+
 /** In worker threads, or here if the lists are small. */
 async function foldedFrom(
   { threads }: QueryProject,
@@ -121,7 +133,7 @@ async function foldedFrom(
   listed: Listed,
   params: unknown,
   timezone: string,
-): Promise<{ readonly result: unknown; readonly isOfDays?: true; readonly called: ReadonlySet<KernelName> }> {
+): Promise<Folded> {
   const view = listView(listed)
   const called = new Set<KernelName>()
   const noted = <R>(steps: Generator<void, R, void>) => completed(notingCalled(steps, called))
@@ -253,29 +265,11 @@ export function driverOf(
       let answer: unknown
       const hasFolded = await project.fold(seq, source, async (listed) => {
         const params = fold.params(listed)
-        const { result, isOfDays, called } = await foldedFrom(
-          project,
-          checkpoint,
-          completed,
-          fold.fold,
-          listed,
-          params,
-          context.project.timezone,
-        )
-        answer = await completed(fold.take(result, listed, params))
+        const found = await foldedFrom(project, checkpoint, completed, fold.fold, listed, params, context.project.timezone)
+        answer = await completed(fold.take(found.result, listed, params))
         if (answer instanceof Refusal) return
-        const from = isOfDays ? { days: true as const } : listed.pages ? { files: bytesRead(listed.pages) } : {}
         const seconds = (performance.now() - started) / 1000
-        folds.push({
-          label,
-          road: 'core',
-          names,
-          columns: compiled,
-          events: listed.lists.events,
-          ...from,
-          ...(called.size > 0 && { kernels: [...called].sort() }),
-          seconds,
-        })
+        folds.push({ label, road: 'core', names, columns: compiled, ...sourceOfFold(listed, found), seconds })
       })
       return hasFolded ? answer : refuse('lists-too-large')
     } catch (error) {

@@ -20,7 +20,8 @@ import './quantiles.test.ts'
 import './selection.test.ts'
 import './thread-pool.test.ts'
 
-// The tests of folds again, with kernels also for the few events that they draw, where loops in JavaScript are used otherwise.
+// The tests of folds again, with kernels also for the few events that they draw, where loops in JavaScript are used otherwise. In a process of its own: files that are
+// imported have their tests only where they are imported first.
 
 const called = new Set<string>()
 beforeAll(() => switchKernels('always'))

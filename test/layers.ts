@@ -38,7 +38,7 @@ export const floors: readonly Floor[] = [
   {
     name: 'core',
     summary: 'events in memory, one list per person, and loops over them',
-    rooms: { 'core/lists': ground, 'core/kernels': ground, 'core/folds': [...ground, 'core'] },
+    rooms: { 'core/lists': ground, 'core/kernels': ground, 'core/simd': ground, 'core/folds': [...ground, 'core'] },
   },
   { name: 'queries', summary: 'the kinds of queries', rooms: { queries: [...ground, 'language', 'core'] } },
   {

@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { collectGarbage } from '../../lib/memory/collect-garbage.ts'
 import { DamagedPages } from '../lists/pages/page.ts'
+import { switchKernels, takeCalled } from '../simd/kernels.ts'
 import { folds } from './folds.ts'
 import { PageReader } from './page-reader.ts'
 import { type FoldTask, type FromWorker, type PartResult, stopped, type ToWorker, taken } from './worker-messages.ts'
@@ -17,8 +18,10 @@ parentPort!.on('message', (message: ToWorker) => {
   else run(message)
 })
 
-function run({ fold, lists, params, parts, shared }: FoldTask): void {
+function run({ fold, lists, params, parts, shared, kernels }: FoldTask): void {
   const results: PartResult[] = []
+  switchKernels(kernels)
+  takeCalled()
   try {
     for (let part = Atomics.add(shared, taken, 1); part < parts.length; part = Atomics.add(shared, taken, 1)) {
       const { from, to, selection, page } = parts[part]!
@@ -32,7 +35,7 @@ function run({ fold, lists, params, parts, shared }: FoldTask): void {
       }
       results.push([part, step.value])
     }
-    send({ results }, buffersOf(results.map(([, result]) => result)))
+    send({ results, kernels: takeCalled() }, buffersOf(results.map(([, result]) => result)))
   } catch (error) {
     send({ error, isDamage: error instanceof DamagedPages })
   }

@@ -50,7 +50,7 @@ export const funnelFold: Fold<ListedFunnel, Outcomes> = {
     const outcomes = new Collector(params)
     const block = new Block(splits)
     const fold: FunnelFold = { ...funnel, goesBefore: orderOf(splits) }
-    const plain = PlainFunnel.of(lists, params, (index, person) => block.valueAt(index, person))
+    const plain = PlainFunnel.of(lists, params, (index, person) => block.valueAt(index, person), to)
     for (let person = from; person < to; ) {
       if (plain) {
         person = plain.walk(person, to, outcomes)

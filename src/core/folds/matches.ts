@@ -1,6 +1,9 @@
 import { firstSince } from '../lists/first-since.ts'
 import type { SelectionPart } from '../lists/selections.ts'
+import { EventSearch } from '../simd/search.ts'
 import type { EventBits, ListView, Matching } from './fold.ts'
+import { FoundRun } from './found-run.ts'
+import { anyBits, bitsOfName, columnsForAll, onlyMask, personBits } from './person-bits.ts'
 
 // The first half of every fold: which events count, of some persons or entries at a time. The block that holds them is reused.
 
@@ -14,6 +17,13 @@ const mostScanned = 1 << 19
 export class Matches {
   private readonly matching: Matching
   private nameMatches: Uint8Array | null = null
+  /** Undefined: not asked for yet. */
+  private run: FoundRun | null | undefined
+  private search: EventSearch | null = null
+  /** The bits of each name that may meet any; 0: names differ. */
+  private readonly onlyMask: number
+  /** Columns that the search has looked at. */
+  private readonly searched: readonly Uint8Array[]
   rows = 0
   /** Index of each event in the lists. */
   index: Int32Array = new Int32Array(blockRows)
@@ -29,12 +39,53 @@ export class Matches {
 
   constructor(matching: Matching) {
     this.matching = matching
+    this.onlyMask = onlyMask(matching.bits)
+    this.searched = columnsForAll(matching) ?? []
     this.further = matching.further && new Int32Array(blockRows)
   }
 
   /** Takes persons from a number on, before `end`, until the block is full. Returns the first one that is left. */
   fill(lists: ListView, first: number, end: number): number {
-    return lists.selection === null ? this.find(lists, first, end) : this.read(lists.selection, first, end)
+    if (lists.selection !== null) return this.read(lists.selection, first, end)
+    if (this.run === undefined) this.run = FoundRun.of(lists, this.matching)
+    if (this.run?.isTooFull) this.run = null
+    return this.run ? this.readRun(this.run, first, end) : this.find(lists, first, end)
+  }
+
+  /** The same of events that kernels find. */
+  private readRun(run: FoundRun, first: number, end: number): number {
+    const { from, to, bits: wanted } = this.matching
+    const isPersonal = wanted.flags.some(({ of }) => of === 'person')
+    this.persons = 0
+    let rows = 0
+    let scanned = 0
+    let person = first
+    for (; person < end && rows < blockRows / 2 && scanned < mostScanned; person++) {
+      if (person >= run.end) scanned += run.next(person, end)
+      let at = run.starts[person - run.first]!
+      let last = run.ends[person - run.first]!
+      if (at === last) continue
+      const { index: indexes, time: times, codes } = run
+      at = firstSince(times, at, last, from)
+      if (!(times[last - 1]! <= to)) last = firstSince(times, at, last, to + 1)
+      const allowed = isPersonal ? personBits(wanted, person) : -1
+      this.makeRoom(rows + last - at + 1)
+      const { index, time, bits } = this
+      const begin = rows
+      for (; at < last; at++) {
+        const mask = bitsOfName(wanted, codes[at]!) & allowed
+        index[rows] = indexes[at]!
+        time[rows] = times[at]!
+        bits[rows] = mask
+        rows += (mask | -mask) >>> 31
+      }
+      if (rows === begin) continue
+      this.person[this.persons] = person
+      this.offsets[++this.persons] = rows
+      if (this.persons === this.person.length) this.widen()
+    }
+    this.rows = rows
+    return person
   }
 
   private find(lists: ListView, first: number, end: number): number {
@@ -176,33 +227,54 @@ export class Matches {
     const { byEvent, others, flags } = wanted
     const last = Math.min(end, first + blockRows)
     const { index, bits } = this
-    const mayMatch = this.namesThatMatch(event)
-    let rows = 0
-    for (let i = first; i < last; i++) {
-      index[rows] = i
-      rows += mayMatch[event[i]!]!
-    }
-    for (let row = 0; row < rows; row++) {
-      const id = event[index[row]!]!
-      bits[row] = id < byEvent.length ? byEvent[id]! : others
-    }
+    const rows = this.searchEntries(event, first, last)
+    const mask = this.search?.isExact ? this.onlyMask : 0
+    if (mask !== 0) bits.fill(mask, 0, rows)
+    else
+      for (let row = 0; row < rows; row++) {
+        const id = event[index[row]!]!
+        bits[row] = id < byEvent.length ? byEvent[id]! : others
+      }
     for (const { bits: flagged, column } of flags) {
       const { values } = column
+      if (hasShortNames(event) && this.searched.some((one) => one === values)) continue
       for (let row = 0; row < rows; row++) if (values[index[row]!] !== 1) bits[row]! &= ~flagged
     }
+    const times = this.time
+    // Nothing else happens in this loop: most times have to come from memory, many at once.
+    for (let row = 0; row < rows; row++) times[row] = time[index[row]!]!
     let kept = 0
     for (let row = 0; row < rows; row++) {
-      const i = index[row]!
-      const at = time[i]! // NaN is not in the range
-      index[kept] = i
+      const at = times[row]! // NaN is not in the range
+      index[kept] = index[row]!
       bits[kept] = bits[row]!
-      this.time[kept] = at
+      times[kept] = at
       kept += at >= from && at <= to && bits[row] !== 0 ? 1 : 0
     }
     this.rows = kept
     this.persons = 1
     this.offsets[1] = kept
     return last
+  }
+
+  /** Writes the index of entries whose name may meet a bit. Returns how many. */
+  private searchEntries(event: ListView['event'], first: number, last: number): number {
+    const { index } = this
+    if (hasShortNames(event)) {
+      const { byEvent, others } = this.matching.bits
+      this.search ??= new EventSearch(event, byEvent, others, this.searched)
+      const rows = this.search.run(first, last)
+      const { found } = this.search
+      for (let row = 0; row < rows; row++) index[row] = first + found[row]!
+      return rows
+    }
+    const mayMatch = this.namesThatMatch(event)
+    let rows = 0
+    for (let i = first; i < last; i++) {
+      index[rows] = i
+      rows += mayMatch[event[i]!]!
+    }
+    return rows
   }
 
   /** By number of a name, 1 if any bit may hold. */
@@ -231,6 +303,10 @@ export class Matches {
   }
 }
 
+/** Names of one or two bytes, which can be searched for. */
+const hasShortNames = (event: ListView['event']): event is Uint8Array | Uint16Array =>
+  event instanceof Uint8Array || event instanceof Uint16Array
+
 /** The conditions that an event meets. */
 export function bitsOf({ byEvent, others, flags }: EventBits, event: number, index: number, person: number): number {
   let bits = event < byEvent.length ? byEvent[event]! : others
@@ -239,16 +315,6 @@ export function bitsOf({ byEvent, others, flags }: EventBits, event: number, ind
     const flag = flags[f]!
     if ((bits & flag.bits) !== 0 && flag.column.values[flag.of === 'event' ? index : person] !== 1) bits &= ~flag.bits
   }
-  return bits
-}
-
-/** The bits that any event may meet. */
-const anyBits = ({ byEvent, others }: EventBits): number => byEvent.reduce((all, bits) => all | bits, others)
-
-/** The bits that any event of a person may meet. */
-export function personBits({ flags }: EventBits, person: number): number {
-  let bits = -1
-  for (const flag of flags) if (flag.of === 'person' && flag.column.values[person] !== 1) bits &= ~flag.bits
   return bits
 }
 

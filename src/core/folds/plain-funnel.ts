@@ -4,8 +4,9 @@ import type { ListView } from './fold.ts'
 import type { ListedFunnel } from './listed-funnel.ts'
 import { PersonEvents } from './person-events.ts'
 
-/** Events that are walked between two pauses. */
+/** Events that are walked between two pauses; a person without any takes time, too. */
 const mostWalked = 1 << 19
+const walkedPerPerson = 16
 /** Persons who need the rules of equal times are left to the other walk. Where they are more than this share, all are. */
 const mostTied = 1 / 16
 const fewTied = 64
@@ -35,11 +36,11 @@ export class PlainFunnel {
   }
 
   /** Null: the funnel has rules that this walk does not know. */
-  static of(lists: ListView, params: ListedFunnel, valueAt: ValueAt): PlainFunnel | null {
+  static of(lists: ListView, params: ListedFunnel, valueAt: ValueAt, limit = lists.persons): PlainFunnel | null {
     const { firstTimes, periods, splits, funnel, matching } = params
     if (funnel.order !== 'ordered' || funnel.optional !== 0 || firstTimes !== null || periods !== null) return null
     if (splits.length > 0 && funnel.attribution.type !== 'first_touch') return null
-    const events = PersonEvents.of(lists, matching)
+    const events = PersonEvents.of(lists, matching, limit, true)
     return events && new PlainFunnel(events, params, splits.length > 0 ? valueAt : null)
   }
 
@@ -55,8 +56,8 @@ export class PlainFunnel {
     for (let person = from, walked = 0; person < to; person++) {
       if (walked >= mostWalked) return person
       const count = events.open(person)
+      walked += count + walkedPerPerson
       if (count === 0) continue
-      walked += count
       this.walked++
       const depth = fold.walk(events, events.begin, events.end, known & events.allowed)
       if (depth === 0) continue

@@ -55,7 +55,7 @@ export const retentionFold: Fold<RetentionParams, RetentionPart> = {
   over: 'persons',
   conditions: ({ matching }) => matching,
   *run(lists, params, from, to) {
-    const events = params.splits.length > 0 || params.number !== null ? null : PersonEvents.of(lists, params.matching)
+    const events = params.splits.length > 0 || params.number !== null ? null : PersonEvents.of(lists, params.matching, to)
     if (events) return yield* ofPersons(events, params, from, to)
     const groups = Groups.of(params.splits)
     if (!groups) return null
@@ -121,8 +121,9 @@ export const retentionFold: Fold<RetentionParams, RetentionPart> = {
   },
 }
 
-/** Events that are read between two pauses. */
+/** Events that are read between two pauses; a person without any takes time, too. */
 const mostRead = 1 << 19
+const readPerPerson = 16
 
 /** One group, and nothing is summed: reads the events where they are. */
 function* ofPersons(events: PersonEvents, params: RetentionParams, from: number, to: number): Generator<void, RetentionPart, void> {
@@ -136,7 +137,7 @@ function* ofPersons(events: PersonEvents, params: RetentionParams, from: number,
       yield
     }
     const count = events.open(person)
-    read += count
+    read += count + readPerPerson
     if (count > 0 && counter.addEvents(events, edges)) isEmpty = false
   }
   return isEmpty

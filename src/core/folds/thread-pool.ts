@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { type Deferred, deferred } from '../../lib/flow/deferred.ts'
 import { DamagedPages } from '../lists/pages/page.ts'
 import type { Selection } from '../lists/selections.ts'
+import { type KernelName, kernelMode } from '../simd/kernels.ts'
 import type { Fold, ListView } from './fold.ts'
 import { partOfPage } from './page-reader.ts'
 import { type FoldPart, type FoldTask, type FromWorker, type PartResult, stopped, type ToWorker } from './worker-messages.ts'
@@ -30,6 +31,8 @@ interface Thread {
 /** What one thread does for a fold. */
 interface Task {
   readonly message: FoldTask
+  /** Gets the kernels that it calls. */
+  readonly called: Set<KernelName>
   /** Of the parts that it took; null: it was stopped. */
   readonly results: Deferred<readonly PartResult[] | null>
 }
@@ -72,13 +75,14 @@ export class ThreadPool {
     return this.threads > 1 && this.losses < mostLosses
   }
 
-  /** Resolves with null if `signal` aborts. `selection`: the events of the fold; absent: it finds them. */
+  /** Resolves with null if `signal` aborts. `selection`: the events of the fold; null: it finds them. `called`: gets the kernels that it calls. */
   async run<P, R>(
     fold: Fold<P, R>,
     lists: ListView,
     params: P,
     signal: AbortSignal,
     selection: Selection | null = null,
+    called: Set<KernelName> = new Set(),
   ): Promise<R | null> {
     const shared = new Int32Array(new SharedArrayBuffer(8))
     const halt = () => void Atomics.store(shared, stopped, 1)
@@ -87,11 +91,11 @@ export class ThreadPool {
     try {
       const parts: readonly FoldPart[] =
         selection?.map((one) => ({ from: one.from, to: one.to, selection: one })) ?? partsOf(fold, lists, this.threads * partsPerThread)
-      const message: FoldTask = { kind: 'fold', fold: fold.name, lists, params, parts, shared }
+      const message: FoldTask = { kind: 'fold', fold: fold.name, lists, params, parts, shared, kernels: kernelMode() }
       let found = 0
       const settled = await Promise.allSettled(
         Array.from({ length: Math.min(this.threads, parts.length) }, async () => {
-          const results = await this.add(message).catch((error: unknown) => {
+          const results = await this.add(message, called).catch((error: unknown) => {
             halt() // nobody may read the lists once this has settled
             throw error
           })
@@ -128,8 +132,8 @@ export class ThreadPool {
     await Promise.all(ending.map(({ worker }) => worker.terminate()))
   }
 
-  private add(message: FoldTask): Promise<readonly PartResult[] | null> {
-    const task: Task = { message, results: deferred() }
+  private add(message: FoldTask, called: Set<KernelName>): Promise<readonly PartResult[] | null> {
+    const task: Task = { message, called, results: deferred() }
     this.waiting.push(task)
     this.assign()
     return task.results.promise
@@ -165,7 +169,10 @@ export class ThreadPool {
       thread.worker.unref() // an idle thread does not keep the process running
       if (!task) return
       if ('error' in message) task.results.reject(message.isDamage ? damaged(message.error) : message.error)
-      else task.results.resolve('results' in message ? message.results : null)
+      else {
+        if ('results' in message) for (const name of message.kernels) task.called.add(name)
+        task.results.resolve('results' in message ? message.results : null)
+      }
       this.assign()
     })
     const lost = (cause: unknown) => {

@@ -1,4 +1,5 @@
 import type { SelectionPart } from '../lists/selections.ts'
+import type { KernelMode, KernelName } from '../simd/kernels.ts'
 import type { ListView } from './fold.ts'
 
 /** Persons or entries. `selection`: their events; null: the fold finds them. */
@@ -19,6 +20,7 @@ export interface FoldTask {
   readonly parts: readonly FoldPart[]
   /** What threads share: see `taken` and `stopped`. */
   readonly shared: Int32Array
+  readonly kernels: KernelMode
 }
 /** Places in `shared`: the number of parts that were taken; 1 if the result is not wanted any more. */
 export const taken = 0
@@ -29,7 +31,7 @@ export type ToWorker = FoldTask | { readonly kind: 'release' }
 
 /** `isDamage`: of pages. */
 export type FromWorker =
-  | { readonly results: readonly PartResult[] }
+  | { readonly results: readonly PartResult[]; readonly kernels: readonly KernelName[] }
   | { readonly error: unknown; readonly isDamage?: boolean }
   | { readonly isStopped: true }
 /** With the number of the part. */

@@ -6,9 +6,9 @@ import { bytesRead, foldHere } from '../../core/folds/page-reader.ts'
 import { isOfNames, reselected } from '../../core/folds/reselect.ts'
 import { selectable, selectionFold, selectionKey } from '../../core/folds/selection.ts'
 import { ThreadLost } from '../../core/folds/thread-pool.ts'
-
 import { calendarDaysOf } from '../../core/lists/kept/calendar-days.ts'
 import type { Listed } from '../../core/lists/project-lists.ts'
+import { type KernelName, takeCalled } from '../../core/simd/kernels.ts'
 import type { QueryError } from '../../errors/errors.ts'
 import type { Query } from '../../language/ast/nodes.ts'
 import type { StoreFacts } from '../../language/catalog/store-facts.ts'
@@ -64,21 +64,22 @@ async function inThreads(
   view: ListView,
   params: unknown,
   signal: AbortSignal,
+  called: Set<KernelName>,
 ): Promise<unknown> {
   const conditions = fold.conditions ? selectable(fold.conditions(params)) : null
-  if (!selections || !conditions) return threads.run(plain, view, params, signal)
+  if (!selections || !conditions) return threads.run(plain, view, params, signal, null, called)
   const key = selectionKey(conditions, view)
   const { persons, entry } = view
   const { selection, isWanted } = selections.find(
     key,
     entry === null && isOfNames(conditions) ? (old, lists, changed) => reselected(old, lists, changed, conditions, persons) : null,
   )
-  if (selection) return threads.run(fold, view, params, signal, selection)
-  if (!isWanted) return threads.run(plain, view, params, signal)
-  const made = await threads.run(selectionFold, view, conditions, signal)
+  if (selection) return threads.run(fold, view, params, signal, selection, called)
+  if (!isWanted) return threads.run(plain, view, params, signal, null, called)
+  const made = await threads.run(selectionFold, view, conditions, signal, null, called)
   if (!made) return null
   selections.keep(key, made)
-  return threads.run(fold, view, params, signal, made)
+  return threads.run(fold, view, params, signal, made, called)
 }
 
 /** Pauses of a query, between which it holds the main thread. */
@@ -100,6 +101,29 @@ function pausesOf(project: QueryProject, checkpoint: () => void) {
   return { pause, completed }
 }
 
+/** The same steps. Other queries run between them, and their kernels are not of this one. */
+function* notingCalled<R>(steps: Generator<void, R, void>, called: Set<KernelName>): Generator<void, R, void> {
+  for (;;) {
+    takeCalled()
+    const step = steps.next()
+    for (const name of takeCalled()) called.add(name)
+    if (step.done) return step.value
+    yield
+  }
+}
+
+interface Folded {
+  readonly result: unknown
+  readonly isOfDays?: true
+  readonly called: ReadonlySet<KernelName>
+}
+
+/** What a fold has read, and with which kernels, for `explain`. */
+function sourceOfFold({ lists, pages }: Listed, { isOfDays, called }: Omit<Folded, 'result'>): Partial<FoldNote> {
+  const from = isOfDays ? { days: true as const } : pages ? { files: bytesRead(pages) } : {}
+  return { events: lists.events, ...from, ...(called.size > 0 && { kernels: [...called].sort() }) }
+}
+
 /** In worker threads, or here if the lists are small. */
 async function foldedFrom(
   { threads }: QueryProject,
@@ -109,22 +133,25 @@ async function foldedFrom(
   listed: Listed,
   params: unknown,
   timezone: string,
-): Promise<{ readonly result: unknown; readonly isOfDays?: true }> {
+): Promise<Folded> {
   const view = listView(listed)
+  const called = new Set<KernelName>()
+  const noted = <R>(steps: Generator<void, R, void>) => completed(notingCalled(steps, called))
   const plain = fold.fasterFor?.(params) ?? fold
-  const inThisThread = <P, R>(one: Fold<P, R>, its: P) => completed(foldHere(one, view, its))
-  const here = async () => ({ result: await inThisThread(plain, params) })
+  const inThisThread = <P, R>(one: Fold<P, R>, its: P) => noted(foldHere(one, view, its))
+  const here = async () => ({ result: await inThisThread(plain, params), called })
   const ofDays = async (foldAll: Loops['fold']) => {
     if (!listed.counts) return null
-    const result = await resultFromDays(fold, params, view, listed.counts, calendarDaysOf(timezone), { fold: foldAll, completed })
-    return result === null ? null : ({ result, isOfDays: true } as const)
+    const result = await resultFromDays(fold, params, view, listed.counts, calendarDaysOf(timezone), { fold: foldAll, completed: noted })
+    return result === null ? null : ({ result, isOfDays: true, called } as const)
   }
   if (!threads?.isUsable || listed.lists.events < fewEvents) return (await ofDays(inThisThread)) ?? here()
   const stopping = new AbortController()
   const { signal } = stopping
   const inAll = async () =>
-    (await ofDays((one, its) => threads.run(one, view, its, signal))) ?? {
-      result: await inThreads(threads, fold, plain, listed, view, params, signal),
+    (await ofDays((one, its) => threads.run(one, view, its, signal, null, called))) ?? {
+      result: await inThreads(threads, fold, plain, listed, view, params, signal, called),
+      called,
     }
   const work = inAll()
   try {
@@ -149,18 +176,20 @@ async function allFolded(
   listed: Listed,
   completed: ReturnType<typeof pausesOf>['completed'],
   run: RunFold,
-): Promise<{ readonly answers: readonly unknown[] | Refusal; readonly areOfDays: boolean }> {
+): Promise<Omit<Folded, 'result'> & { readonly answers: readonly unknown[] | Refusal }> {
   const answers: unknown[] = []
+  const called = new Set<KernelName>()
   let areOfDays = true
   for (const { fold, params: paramsFor, take } of asked) {
     const params = paramsFor(listed)
-    const { result, isOfDays } = await run(fold, params)
-    areOfDays &&= isOfDays === true
-    const answer = await completed(take(result, listed, params))
-    if (answer instanceof Refusal) return { answers: answer, areOfDays }
+    const found = await run(fold, params)
+    areOfDays &&= found.isOfDays === true
+    for (const name of found.called) called.add(name)
+    const answer = await completed(take(found.result, listed, params))
+    if (answer instanceof Refusal) return { answers: answer, called }
     answers.push(answer)
   }
-  return { answers, areOfDays }
+  return { answers, called, ...(areOfDays && { isOfDays: true }) }
 }
 
 /** Runs statements side by side, with pauses between their starts. */
@@ -264,9 +293,8 @@ export function driverOf(
         const found = await allFolded(asked, listed, completed, run)
         answers = found.answers
         if (answers instanceof Refusal) return
-        const from = found.areOfDays ? { days: true as const } : listed.pages ? { files: bytesRead(listed.pages) } : {}
         const seconds = (performance.now() - started) / 1000
-        folds.push({ label, road: 'core', names, columns: compiled, events: listed.lists.events, ...from, seconds })
+        folds.push({ label, road: 'core', names, columns: compiled, ...sourceOfFold(listed, found), seconds })
       })
       return hasFolded ? answers : refuse('lists-too-large')
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { KernelName } from '../../core/simd/kernels.ts'
 import { InternalError, QueryError } from '../../errors/errors.ts'
 import {
   type Answer,
@@ -41,6 +42,8 @@ export interface FoldNote {
   readonly days?: true
   /** It read events from files, since they do not fit into memory: so many pages and bytes. */
   readonly files?: { readonly pages: number; readonly bytes: number }
+  /** The kernels of WebAssembly that it called; absent: loops in JavaScript did everything. */
+  readonly kernels?: readonly KernelName[]
   readonly seconds: number
 }
 

@@ -1,6 +1,7 @@
 import type { ListView } from '../../core/folds/fold.ts'
 import type { ColumnPart, ColumnSpec } from '../../core/lists/ports.ts'
 import type { Listed } from '../../core/lists/project-lists.ts'
+import type { KernelName } from '../../core/simd/kernels.ts'
 import type { StoreFacts } from '../../language/catalog/store-facts.ts'
 import type { DialectName } from '../../language/dialects/registry.ts'
 import type { FoldAsk, ProjectSettings } from '../../queries/kind.ts'
@@ -65,7 +66,7 @@ export interface ThreadsArgs extends OfQuery {
   readonly params: unknown
 }
 /** Null: a thread that folds was lost. */
-export type ThreadsResult = { readonly result: unknown } | null
+export type ThreadsResult = { readonly result: unknown; readonly kernels: readonly KernelName[] } | null
 
 /** To the thread, while it waits for the lists. */
 export interface ColumnsArgs {

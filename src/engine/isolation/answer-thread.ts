@@ -3,6 +3,7 @@ import { type Table, tableToIPC } from 'apache-arrow'
 import { folds } from '../../core/folds/folds.ts'
 import { ThreadLost } from '../../core/folds/thread-pool.ts'
 import type { ColumnSource, ColumnSpec, ReadSpec, TakeColumns } from '../../core/lists/ports.ts'
+import type { KernelName } from '../../core/simd/kernels.ts'
 import type { StoreFacts } from '../../language/catalog/store-facts.ts'
 import { dialectName } from '../../language/dialects/registry.ts'
 import { addHeap, removeHeap } from '../../lib/memory/thread-heaps.ts'
@@ -197,10 +198,11 @@ export class AnswerThread implements LongQueries {
 
       threads: async (args, { signal }) => {
         const { project, folding } = of(args)
-        const work = project.threads!.run(folds.get(args.fold)!, args.lists, args.params, signal)
+        const called = new Set<KernelName>()
+        const work = project.threads!.run(folds.get(args.fold)!, args.lists, args.params, signal, null, called)
         folding.add(work)
         try {
-          return { result: await work }
+          return { result: await work, kernels: [...called] }
         } catch (error) {
           if (error instanceof ThreadLost) return null
           throw error

@@ -7,6 +7,7 @@ import type { Fold } from '../../core/folds/fold.ts'
 import { ThreadLost } from '../../core/folds/thread-pool.ts'
 import type { ColumnSource, ColumnSpec, ReadSpec, TakeColumns } from '../../core/lists/ports.ts'
 import type { Listed } from '../../core/lists/project-lists.ts'
+import type { KernelName } from '../../core/simd/kernels.ts'
 import { InternalError, QueryError, type WaymarkError } from '../../errors/errors.ts'
 import type { StoreFacts } from '../../language/catalog/store-facts.ts'
 import { dialects } from '../../language/dialects/registry.ts'
@@ -179,10 +180,18 @@ function projectOf(args: AnswerArgs, signal: AbortSignal): QueryProject {
       ? {
           threads: {
             isUsable: true,
-            async run<P, R>({ name }: Fold<P, R>, lists: ThreadsArgs['lists'], params: P, stopped: AbortSignal): Promise<R | null> {
+            async run<P, R>(
+              { name }: Fold<P, R>,
+              lists: ThreadsArgs['lists'],
+              params: P,
+              stopped: AbortSignal,
+              _: null = null,
+              called: Set<KernelName> = new Set(),
+            ): Promise<R | null> {
               const args: ThreadsArgs = { id, fold: name, lists, params }
               const done = await channel.call('threads', args, { signal: stopped })
               if (!done) throw new ThreadLost('A worker thread for lists of events exited')
+              for (const kernel of done.kernels) called.add(kernel)
               return done.result as R | null
             },
           },

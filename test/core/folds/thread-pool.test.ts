@@ -8,11 +8,12 @@ import type { ListedFunnel } from '../../../src/core/folds/listed-funnel.ts'
 import { type RetentionParams, type RetentionPart, retentionFold } from '../../../src/core/folds/retention.ts'
 import { selectable, selectionFold } from '../../../src/core/folds/selection.ts'
 import type { SeriesValue } from '../../../src/core/folds/series/accumulators.ts'
-import { type Series, type SeriesPart, seriesData, seriesFold } from '../../../src/core/folds/series/fold.ts'
+import { entriesFold, type Series, type SeriesPart, seriesData, seriesFold } from '../../../src/core/folds/series/fold.ts'
 import { type StickinessParams, stickinessFold } from '../../../src/core/folds/stickiness.ts'
 import { ThreadLost, ThreadPool } from '../../../src/core/folds/thread-pool.ts'
 import { EventLists } from '../../../src/core/lists/event-lists.ts'
 import { ListColumn } from '../../../src/core/lists/list-column.ts'
+import { type KernelMode, type KernelName, kernelMode, switchKernels } from '../../../src/core/simd/kernels.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
 
 // Folds in worker threads, each over some of the persons, equal the fold over all of them in one thread.
@@ -230,6 +231,26 @@ test('funnels in threads have the outcomes of funnels in one thread', () =>
     { numRuns: 20 },
   ))
 
+test('threads have kernels, unless they are switched off, and say which they called', async () => {
+  const { lists } = listsOf(Array.from({ length: 4000 }, (_, i) => [i % persons, 100 + (i >> 3), i % 4, 0, i % 400] as const))
+  const series: Series = { matching: matching(0, 1, 0, 1), edges: Float64Array.of(100, 300, 901), splits: [], value: { kind: 'events' } }
+  const inMode = async (mode: KernelMode) => {
+    switchKernels(mode)
+    const called = new Set<KernelName>()
+    const part = await pool.run(entriesFold, lists, series, never, null, called)
+    return [[...called].sort(), dataOf(part!, series)] as const
+  }
+  const before = kernelMode()
+  try {
+    const [names, data] = await inMode('on')
+    expect(names).toEqual(['buckets', 'names', 'positions'])
+    expect(await inMode('off')).toEqual([[], data])
+    expect(await inMode('always')).toEqual([names, data])
+  } finally {
+    switchKernels(before)
+  }
+})
+
 test('a fold that is not wanted any more is stopped, and the next one runs', async () => {
   const { lists } = listsOf(Array.from({ length: 200 }, (_, i) => [i % persons, i + 100, 0, 0, 0] as const))
   const series: Series = { matching: matching(1), edges: null, splits: [], value: { kind: 'events' } }
@@ -309,7 +330,7 @@ test('a fold ends when all its parts are folded, though a thread that it waited 
         if (${started++ === 0}) Atomics.wait(workerData, 0, 0)
         const results = []
         for (let part = Atomics.add(shared, 0, 1); part < parts.length; part = Atomics.add(shared, 0, 1)) results.push([part, part])
-        parentPort.postMessage({ results: results.reverse() })
+        parentPort.postMessage({ results: results.reverse(), kernels: [] })
       })`
     return new Worker(program, { eval: true, workerData: gate })
   }

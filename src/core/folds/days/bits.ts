@@ -1,6 +1,9 @@
 import { type Block, blockWords } from '../../lists/kept/person-set.ts'
+import { kernelsFor } from '../../simd/kernels.ts'
 
 // Sets of persons of one block as bits.
+
+const blockBits = 32 * blockWords
 
 export type Bits = Uint32Array
 
@@ -16,33 +19,47 @@ export const ones = (word: number): number => {
 /** Adds the persons of a block. */
 export function unite(bits: Bits, block: Block | undefined): void {
   if (!block) return
-  if (block.bits) {
-    const other = block.bits
-    for (let i = 0; i < blockWords; i++) bits[i]! |= other[i]!
-  } else for (let i = 0; i < block.count; i++) bits[block.listed![i]! >>> 5]! |= 1 << (block.listed![i]! & 31)
+  if (block.bits) uniteBits(bits, block.bits)
+  else for (let i = 0; i < block.count; i++) bits[block.listed![i]! >>> 5]! |= 1 << (block.listed![i]! & 31)
 }
 
 export function uniteBits(bits: Bits, other: Bits): void {
+  const simd = kernelsFor(blockBits)
+  if (simd) {
+    simd.or(bits, other)
+    return
+  }
   for (let i = 0; i < blockWords; i++) bits[i]! |= other[i]!
 }
 
 export function intersect(bits: Bits, other: Bits): void {
+  const simd = kernelsFor(blockBits)
+  if (simd) {
+    simd.and(bits, other)
+    return
+  }
   for (let i = 0; i < blockWords; i++) bits[i]! &= other[i]!
 }
 
 export function count(bits: Bits): number {
+  const simd = kernelsFor(blockBits)
+  if (simd) return simd.count(bits)
   let all = 0
   for (let i = 0; i < blockWords; i++) all += ones(bits[i]!)
   return all
 }
 
 export function countOfBoth(bits: Bits, other: Bits): number {
+  const simd = kernelsFor(blockBits)
+  if (simd) return simd.countBoth(bits, other)
   let all = 0
   for (let i = 0; i < blockWords; i++) all += ones(bits[i]! & other[i]!)
   return all
 }
 
 export function countOfEither(bits: Bits, other: Bits): number {
+  const simd = kernelsFor(blockBits)
+  if (simd) return simd.countEither(bits, other)
   let all = 0
   for (let i = 0; i < blockWords; i++) all += ones(bits[i]! | other[i]!)
   return all
@@ -50,6 +67,11 @@ export function countOfEither(bits: Bits, other: Bits): number {
 
 /** Removes those of `seen`, and adds the others to them. */
 export function keepNew(bits: Bits, seen: Bits): void {
+  const simd = kernelsFor(blockBits)
+  if (simd) {
+    simd.fresh(bits, seen)
+    return
+  }
   for (let i = 0; i < blockWords; i++) {
     const fresh = bits[i]! & ~seen[i]!
     bits[i] = fresh

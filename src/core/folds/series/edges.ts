@@ -1,3 +1,4 @@
+import { hasRoomFor, kernelsFor } from '../../simd/kernels.ts'
 import type { Matches } from '../matches.ts'
 
 const cellsPerEdge = 8
@@ -11,6 +12,8 @@ export class Edges {
   /** The number of edges up to the start of each cell. */
   private readonly table: Int32Array
   private readonly cellsPerMicro: number
+  /** No cell has several edges. */
+  private readonly isFine: boolean
 
   /** In order, and different. */
   constructor(edges: Float64Array) {
@@ -19,6 +22,7 @@ export class Edges {
     for (let i = 1; i < edges.length; i++) shortest = Math.min(shortest, edges[i]! - edges[i - 1]!)
     const span = edges.length < 2 ? 0 : edges.at(-1)! - edges[0]!
     const width = Math.max(shortest / cellsPerEdge, span / mostCells)
+    this.isFine = width < shortest / 2
     this.cellsPerMicro = span === 0 ? 0 : 1 / width
     this.table = new Int32Array(Math.ceil(span * this.cellsPerMicro) + 2)
     let count = 1
@@ -45,6 +49,11 @@ export class Edges {
     const all = edges.length
     const [first, last] = all === 0 ? [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] : [edges[0]!, edges[all - 1]!]
     const [before, behind] = outside === null ? [-less, all - less] : [outside, outside]
+    const simd = this.isFine ? kernelsFor(rows) : null
+    if (simd && hasRoomFor(edges, table)) {
+      simd.countEdges({ edges, table, cellsPerMicro }, time, rows, counts, { before, behind, less })
+      return
+    }
     for (let row = 0; row < rows; row++) {
       const at = time[row]!
       if (at < first) counts[row] = before

@@ -48,7 +48,7 @@ export const seriesFold: Fold<Series, SeriesPart> = {
       const hasOthers = !isCovered(series)
       return yield* counted(lists, series, 0, used, (matches, row) => matches.take(selection, row, used), hasOthers)
     }
-    const events = series.splits.length > 0 ? null : PersonEvents.of(lists, series.matching)
+    const events = series.splits.length > 0 ? null : PersonEvents.of(lists, series.matching, to)
     const plain = events && plainSeries(events, series.value, series.edges, from, to)
     if (!plain) return yield* counted(lists, series, from, to, (matches, person) => matches.fill(lists, person, to))
     const counts = yield* plain

@@ -5,8 +5,9 @@ import { Edges } from './edges.ts'
 // Series of one group over the events of persons where they are. A person's events are in order of time, so that a table of edges is only asked when a
 // bucket has ended.
 
-/** Events that are read between two pauses. */
+/** Events that are read between two pauses; a person without any takes time, too. */
 const mostRead = 1 << 19
+const readPerPerson = 16
 
 /** A number by bucket, as the accumulator of the same value keeps it. Null: nothing was counted. */
 export type PlainCounts = Float64Array | null
@@ -46,15 +47,15 @@ function* inBuckets(
   const counts = new Float64Array(starts.length - 1)
   const edges = buckets && new Edges(buckets)
   const [countsAll, countsFirst] = [kind === 'events', kind === 'sightings']
-  const { time, codes, steps, isUniform } = events
+  const { steps } = events
   let isEmpty = true
   for (let person = from, read = 0; person < to; person++) {
     if (read >= mostRead) {
       read = 0
       yield
     }
-    read += events.open(person)
-    const { begin, end, allowed } = events
+    read += events.open(person) + readPerPerson
+    const { time, codes, isUniform, begin, end, allowed } = events
     let bucket = -1
     /** The end of the bucket. */
     let until = Number.NEGATIVE_INFINITY
@@ -81,15 +82,15 @@ function* inBuckets(
 function* inWindows(events: PersonEvents, { begins, ends }: Extract<SeriesValue, { kind: 'windows' }>, from: number, to: number): Counted {
   const changes = new Float64Array(begins.length + 1)
   const [beginEdges, endEdges] = [new Edges(begins), new Edges(ends)]
-  const { time, codes, steps, isUniform } = events
+  const { steps } = events
   let isEmpty = true
   for (let person = from, read = 0; person < to; person++) {
     if (read >= mostRead) {
       read = 0
       yield
     }
-    read += events.open(person)
-    const { begin, end, allowed } = events
+    read += events.open(person) + readPerPerson
+    const { time, codes, isUniform, begin, end, allowed } = events
     /** The windows that have begun are counted. */
     let known = 0
     for (let i = begin; i < end; i++) {

@@ -53,11 +53,23 @@ async function world(dataDir: string, memory: number) {
   return { waymark, project, shapes: shapesOf({ cohort: 1, action: 1 }) }
 }
 
+const isLoading = ({ explain }: Explained) =>
+  (explain as readonly { readonly reason?: string }[]).some(({ reason }) => reason === 'the lists of events are being loaded')
+
+/** Statements answer while one column after the other is loaded; what did not fit is not tried again for a while. */
+const mostAsked = 40
+
+async function loaded(project: Project, query: object): Promise<Explained> {
+  let answer = await ask(project, query)
+  for (let asked = 1; isLoading(answer) && asked < mostAsked; asked++) answer = await ask(project, query)
+  return answer
+}
+
 /** Each shape twice: the second time reads what was kept. Returns how many read files. */
 async function compare(project: Project, stated: Project, shapes: Readonly<Record<string, object>>): Promise<number> {
   let fromFiles = 0
   for (const [name, query] of Object.entries(shapes)) {
-    const answers = [await ask(project, query), await ask(project, query)]
+    const answers = [await ask(project, query), await loaded(project, query)]
     const expected = resultsOf(await ask(stated, query))
     for (const answer of answers) expect([name, resultsOf(answer)]).toEqual([name, expected])
     if (answers.some(isFromFiles)) fromFiles++
@@ -82,4 +94,4 @@ test('lists in files answer as statements do, whatever happens to their events',
     await paged.waymark.close()
     await stated.waymark.close()
   }
-}, 120_000)
+}, 240_000)

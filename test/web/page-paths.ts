@@ -31,6 +31,7 @@ export const pagePaths = [
   'settings/access',
   'settings/filters',
   'settings/capture',
+  'settings/watching',
   'settings/organization',
   'settings/members',
   'settings/invites',

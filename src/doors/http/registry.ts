@@ -42,6 +42,7 @@ import { sharingResources } from './resources/sharing.ts'
 import { subscriptions } from './resources/subscriptions.ts'
 import { twoFactor } from './resources/two-factor.ts'
 import { users } from './resources/users.ts'
+import { watches } from './resources/watches.ts'
 
 /** Every resource of the API, in the order of its description. */
 export const resources: readonly Resource[] = [
@@ -82,6 +83,7 @@ export const resources: readonly Resource[] = [
   shared,
   alerts,
   subscriptions,
+  watches,
   personalKeys,
   users,
   twoFactor,

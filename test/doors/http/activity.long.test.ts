@@ -188,6 +188,7 @@ test('projects and what is in them', async () => {
   const subscription = await does('subscriptions.create', inside, schedule)
   await does('subscriptions.update', { ...inside, id: subscription.id }, { title: 'Numbers' })
   await does('subscriptions.replace', { ...inside, id: subscription.id }, { ...schedule, frequency: 'weekly' })
+  await does('watches.update', { ...inside, watch: 'silence' }, { enabled: false })
   const statement = (sql: string) => ({ kind: 'HogQLQuery', query: sql })
   const view = await does('warehouse_saved_queries.create', inside, { name: 'one', query: statement('select 1 as n') })
   await does('warehouse_saved_queries.update', { ...inside, id: view.id }, { name: 'uno' })

@@ -516,6 +516,7 @@ const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayCh
     role_id: at.role.id,
     uuid: '@me',
   }
+  if (resource === 'watches') ids.watch = 'silence'
   if (resource === 'project_roles') ids.role_id = await newRole(at, true)
   if (path.includes('/batch_exports/')) Object.assign(ids, await exportIds(row.name, at, mayChange))
   if (row.name === 'insights.viewed_many') await recordOf(resource, at, caller, true)

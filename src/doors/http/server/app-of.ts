@@ -54,6 +54,7 @@ export function appOf(waymark: Waymark, { limits, rows, allowsDownloads, concurr
     saved: waymark.saved,
     sharing: waymark.sharing,
     notifications: waymark.notifications,
+    watches: waymark.watching.watches,
     backups: async () => (await waymark.scheduledBackups?.status()) ?? null,
     concurrency: createConcurrency(concurrency),
     requestBodies: new RequestBodies(intake),

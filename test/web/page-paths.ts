@@ -32,6 +32,7 @@ export const pagePaths = [
   'settings/filters',
   'settings/capture',
   'settings/watching',
+  'settings/slow',
   'settings/organization',
   'settings/members',
   'settings/invites',

@@ -20,6 +20,7 @@ import type { Accounts } from '../../service/accounts/accounts.ts'
 import type { ActingMember } from '../../service/accounts/acting-member.ts'
 import type { ProjectRecord } from '../../service/accounts/records.ts'
 import type { AskedRequest, Asking, Outcome, QueryCaller } from '../../service/asking/asking.ts'
+import type { SlowQueries } from '../../service/asking/slow-queries.ts'
 import type { BackupStatus } from '../../service/backups/schedule.ts'
 import type { OpenedExports } from '../../service/exports/open-exports.ts'
 import type { OpenedNotifications } from '../../service/notifications/open-notifications.ts'
@@ -83,6 +84,7 @@ export interface App {
   readonly sharing: OpenedSharing
   readonly notifications: Pick<OpenedNotifications, 'alerts' | 'subscriptions' | 'deliveries'>
   readonly watches: Watches
+  readonly slowQueries: SlowQueries
   /** What the backups that this server makes by itself have; null: it makes none. */
   backups(): Promise<BackupStatus | null>
   readonly concurrency: Concurrency

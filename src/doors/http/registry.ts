@@ -39,6 +39,7 @@ import { scim } from './resources/scim.ts'
 import { session } from './resources/session.ts'
 import { shared } from './resources/shared.ts'
 import { sharingResources } from './resources/sharing.ts'
+import { slowQueries } from './resources/slow-queries.ts'
 import { subscriptions } from './resources/subscriptions.ts'
 import { twoFactor } from './resources/two-factor.ts'
 import { users } from './resources/users.ts'
@@ -67,6 +68,7 @@ export const resources: readonly Resource[] = [
   historicalImport,
   ingestionWarnings,
   query,
+  slowQueries,
   events,
   persons,
   personDeletions,

@@ -11,6 +11,7 @@ import type { WatchAnswer, WatchesAnswer } from '../answers/notifications.ts'
 import type { DeletionAnswer, PersonAnswer, PersonCohortsAnswer } from '../answers/persons.ts'
 import type { ProjectAnswer } from '../answers/projects.ts'
 import type { PropertyDefinitionAnswer } from '../answers/property-definitions.ts'
+import type { ExplainedQueryAnswer, SlowQueryAnswer } from '../answers/query.ts'
 import type { Send } from '../http/server/operator.ts'
 import { ClientError } from './client-error.ts'
 import type { FileImportOptions, FileImportSummary } from './import-files.ts'
@@ -127,6 +128,13 @@ export interface WatchCalls {
   update(project: ProjectOrId, name: WatchName, change: { readonly enabled: boolean }): Promise<WatchAnswer>
 }
 
+/** Queries that took long. */
+export interface SlowQueryCalls {
+  list(project: ProjectOrId, bounds?: Bounds): Promise<ListPage<SlowQueryAnswer>>
+  /** Asks one again, with `explain`. */
+  explain(project: ProjectOrId, id: string): Promise<ExplainedQueryAnswer>
+}
+
 export interface Client {
   readonly persons: PersonCalls
   readonly projects: ProjectCalls
@@ -134,6 +142,7 @@ export interface Client {
   readonly dashboards: DashboardCalls
   readonly batchExports: BatchExportCalls
   readonly watches: WatchCalls
+  readonly slowQueries: SlowQueryCalls
   /** All rows of a query as a file, without the row limit of an answer. */
   download(project: ProjectOrId, query: object, format: 'csv' | 'spreadsheet' | 'jsonl' | 'parquet' | 'arrow'): Promise<ByteStream>
   /** Imports files of events, as `waymark import` does. A repeated import continues after what is stored. */
@@ -246,6 +255,10 @@ export function createClient(waymark: Waymark): Client {
     watches: {
       list: async (project) => (await call<WatchesAnswer>('GET', project, ['watches'])).results,
       update: (project, name, body) => call('PATCH', project, ['watches', name], { body }),
+    },
+    slowQueries: {
+      list: (project, query = {}) => call('GET', project, ['slow_queries'], { query }),
+      explain: (project, id) => call('POST', project, ['slow_queries', id, 'explain']),
     },
     download: (project, query, format) => bytes('POST', project, ['query', 'export'], { body: { query, format } }),
     importFiles: async (project, files, options) => {

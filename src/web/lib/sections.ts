@@ -34,6 +34,7 @@ export const settingsGroups = [
       { name: 'install', title: 'Web page' },
       { name: 'capture', title: 'Capture' },
       { name: 'watching', title: 'Watching' },
+      { name: 'slow', title: 'Slow queries' },
     ],
   },
   {

@@ -272,6 +272,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'project_roles.remove',
     ...configRoutes('agree'),
   ],
+  '401 401 403 403 401 403 | 403 ok ok ok | ok ok ok 403 | ok 403 ok 403 | ok 401 403': ['slow_queries.list', 'slow_queries.explain'],
   '401 401 404 404 401 404 | 403 403 ok ok | ok 403 ok 403 | ok 404 ok 404 | 403 401 404': ['plugin_config.agree'],
 
   // The project itself.

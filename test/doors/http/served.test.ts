@@ -556,6 +556,12 @@ test('what owners get mails about', async () => {
   expect(await call('GET', path, undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
 })
 
+test('queries that took long', async () => {
+  expect(await list(inside('slow_queries/'))).toEqual(expect.any(Array))
+  expect(await call('GET', inside('slow_queries/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
+  expect(await call('POST', inside('slow_queries/00000000-0000-7000-8000-000000000000/explain/'))).toMatchObject(refused(404, 'not_found'))
+})
+
 test('every resource was spoken to, and has refused something', async () => {
   expect(await list(inside('ingestion_warnings/'))).toEqual(expect.any(Array))
   expect(await call('GET', inside('ingestion_warnings/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))

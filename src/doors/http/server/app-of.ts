@@ -55,6 +55,7 @@ export function appOf(waymark: Waymark, { limits, rows, allowsDownloads, concurr
     sharing: waymark.sharing,
     notifications: waymark.notifications,
     watches: waymark.watching.watches,
+    slowQueries: waymark.slowQueries,
     backups: async () => (await waymark.scheduledBackups?.status()) ?? null,
     concurrency: createConcurrency(concurrency),
     requestBodies: new RequestBodies(intake),

@@ -434,7 +434,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
       countImported: (id, events) => accounts.historicalImports.count(id, events),
-      countArrived: (id, events) => watching?.count(id, events),
+      countArrived: (...arrived) => watching?.count(...arrived),
       transformations: (id) => transformationsOf(id, plugins.host.runtime, () => accounts.context.settings().siteUrl),
       asking: () => asking,
       salts,
@@ -907,6 +907,11 @@ export class Waymark {
   /** @internal */
   beforeClosing(step: () => Promise<void>): void {
     this.closingSteps.push(step)
+  }
+
+  /** @internal Bytes of memory that the engine's process has; null: there is none, or the system does not say. */
+  engineBytes(): Promise<number | null> {
+    return this.parts.backends.engineBytes()
   }
 
   /** @internal For probes: whether the directory is writable, its free space, and the lag. */

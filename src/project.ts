@@ -83,8 +83,8 @@ export interface ProjectHome {
   noteFirstEvents(id: number): Promise<void>
   /** Counts imported past events. */
   countImported(id: number, events: number): Promise<void>
-  /** Counts events that arrive now. */
-  countArrived?(id: number, events: number): void
+  /** Counts what was acknowledged. `isPast`: an import of the past. */
+  countArrived?(id: number, answer: IngestAnswer, isPast: boolean): void
   /** Of the plugins of a project. Absent: events are stored as they were sent. */
   transformations?(id: number): Transformations
   /** For visitors without cookies. */
@@ -203,7 +203,7 @@ export class Project {
   }
 
   private async noted(answer: IngestAnswer, isPast: boolean): Promise<IngestAnswer> {
-    if (!isPast) this.home.countArrived?.(this.id, answer.accepted)
+    this.home.countArrived?.(this.id, answer, isPast)
     if (answer.accepted > 0 && !this.current.record.ingested_event) await this.home.noteFirstEvents(this.id)
     return answer
   }

@@ -34,6 +34,7 @@ import type { RateLimits } from './access/rate-limits.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { Concurrency } from './queries/concurrency.ts'
 import type { RequestBodies } from './requests/request-bodies.ts'
+import type { Figures } from './server/figures.ts'
 
 /** The data of one project that requests use. */
 export interface ProjectData extends CaptureTarget {
@@ -97,6 +98,8 @@ export interface App {
   groupTypes(project: ProjectRecord): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>
   project(id: number): Promise<ProjectData>
   readiness(): Promise<Readiness>
+  /** What the server is doing, as numbers. */
+  figures(): Promise<Figures>
 }
 
 export interface LogLine {

@@ -85,11 +85,27 @@ function checkKind({ context, server, rates, began: given, measured, wakeDeliver
   }
 }
 
+interface ArrivedEvents {
+  readonly accepted: number
+  readonly duplicates: number
+  readonly dropped: number
+}
+interface Arrived {
+  /** Events that were accepted as they happened. */
+  live: number
+  /** Those of imports of the past. */
+  past: number
+  duplicates: number
+  dropped: number
+}
+
 export interface OpenedWatching {
   readonly runner: Runner
   readonly watches: Watches
-  /** Events that were acknowledged, imports of the past left out. */
-  count(project: number, events: number): void
+  /** Counts what was acknowledged. */
+  count(project: number, answer: ArrivedEvents, isPast: boolean): void
+  /** Since this process began. */
+  readonly arrived: Readonly<Arrived>
   /** What the last check measured; null: there was none. */
   readonly latest: Measured | null
   close(): Promise<void>
@@ -99,6 +115,7 @@ export interface OpenedWatching {
 export function openWatching(parts: WatchingParts, runs = true): OpenedWatching {
   const { context, report } = parts
   const rates = createEventRates(context.store, context.clock, report)
+  const arrived: Arrived = { live: 0, past: 0, duplicates: 0, dropped: 0 }
   let latest: Measured | null = null
   const check = checkKind({
     ...parts,
@@ -112,7 +129,13 @@ export function openWatching(parts: WatchingParts, runs = true): OpenedWatching 
   return {
     runner,
     watches: createWatches(context),
-    count: runs ? rates.count : () => undefined,
+    arrived,
+    count(project, { accepted, duplicates, dropped }, isPast) {
+      arrived[isPast ? 'past' : 'live'] += accepted
+      arrived.duplicates += duplicates
+      arrived.dropped += dropped
+      if (runs && !isPast) rates.count(project, accepted)
+    },
     get latest() {
       return latest
     },

@@ -85,7 +85,7 @@ function Details({ of, onClose }: { of: SlowQueryAnswer; onClose: () => void }) 
         </table>
       )}
       <Scroll label="Query">
-        <pre>{of.query === null ? shapeText(of.shape) : pretty(of.query)}</pre>
+        <pre tabIndex={0}>{of.query === null ? shapeText(of.shape) : pretty(of.query)}</pre>
       </Scroll>
       {of.query === null ? (
         <p class="note">Its values are shown to administrators and to those who asked.</p>
@@ -100,7 +100,7 @@ function Details({ of, onClose }: { of: SlowQueryAnswer; onClose: () => void }) 
       {failure}
       {explained && (
         <Scroll label="Plan">
-          <pre>{explained.explain.map(planText).join('\n\n')}</pre>
+          <pre tabIndex={0}>{explained.explain.map(planText).join('\n\n')}</pre>
         </Scroll>
       )}
     </Dialog>

@@ -25,6 +25,7 @@ import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { DailySalts } from './events/ingestion/cookieless/salts.ts'
 import type { Transformations } from './events/ingestion/transforming/ports.ts'
+import { loadTracing } from './lib/flow/tracing.ts'
 import { withoutTrailingSlashes } from './lib/text/without-trailing-slashes.ts'
 import { OpenProjects, type ProjectFailure } from './open-projects.ts'
 import type { Project } from './project.ts'
@@ -404,6 +405,7 @@ const openSingleSignOnOf = ({ singleSignOn = {} }: OpenOptions, { context }: Acc
  */
 export async function open(options: OpenOptions): Promise<Waymark> {
   check(options)
+  await loadTracing()
   const isInMemory = options.dataDir === ':memory:'
   const dataDir = isInMemory ? options.dataDir : resolve(options.dataDir)
   const lock = isInMemory ? null : await takeDirectory(dataDir)

@@ -30,6 +30,7 @@ import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from './langua
 import type { HistoryAsked, PersonVersion } from './language/catalog/person-history.ts'
 import type { PropertyScope, RemovalCounts } from './language/catalog/removals.ts'
 import type { StoreFacts } from './language/catalog/store-facts.ts'
+import { traced } from './lib/flow/tracing.ts'
 import { queryAsked } from './queries/asked-query.ts'
 import type { ActionInput } from './queries/filters/action-definition.ts'
 import type { QueryContext } from './queries/kind.ts'
@@ -175,7 +176,7 @@ export class Project {
   /** @internal A batch as received over HTTP. */
   async take(body: unknown, about: { readonly ip?: string | null; readonly userAgent?: string | null } = {}): Promise<IngestAnswer> {
     await this.refresh()
-    const answer = await this.backend.ingest(body, about)
+    const answer = await this.captured(() => this.backend.ingest(body, about))
     const isPast = isHistorical(body)
     if (isPast) await this.home.countImported(this.id, answer.accepted)
     return this.noted(answer, isPast)
@@ -184,7 +185,7 @@ export class Project {
   /** @internal The same with events that are parsed while they are prepared, for the HTTP API. */
   async ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
     await this.refresh()
-    return this.noted(await this.backend.ingestEvents(events, facts), facts.isHistorical === true)
+    return this.noted(await this.captured(() => this.backend.ingestEvents(events, facts)), facts.isHistorical === true)
   }
 
   /** @internal What other threads need to know to prepare past events. */
@@ -197,9 +198,17 @@ export class Project {
   /** @internal Past events that another thread has prepared. */
   async takePrepared(batch: WireBatch): Promise<IngestAnswer> {
     await this.refresh()
-    const answer = await this.backend.ingestPrepared(batch)
+    const answer = await this.captured(() => this.backend.ingestPrepared(batch))
     await this.home.countImported(this.id, answer.accepted)
     return this.noted(answer, true)
+  }
+
+  private captured(work: () => Promise<IngestAnswer>): Promise<IngestAnswer> {
+    return traced('capture', { 'waymark.project': this.id }, async (note) => {
+      const answer = await work()
+      note({ 'waymark.events': answer.accepted })
+      return answer
+    })
   }
 
   private async noted(answer: IngestAnswer, isPast: boolean): Promise<IngestAnswer> {

@@ -1,4 +1,5 @@
 import { WaymarkError } from '../../errors/errors.ts'
+import { traced } from '../../lib/flow/tracing.ts'
 import { queryKinds } from '../../queries/registry.ts'
 
 // Every query of every project, while it runs and when it has ended: for metrics, for `waymark top` and for the log of slow queries.
@@ -82,6 +83,12 @@ class Timings {
   }
 }
 
+/** Of an answer that was computed in this process, or of a table. */
+function rowsOf(result: unknown): number | null {
+  const { answer, numRows } = (result ?? {}) as { answer?: { rows?: number | null }; numRows?: unknown }
+  return typeof numRows === 'number' ? numRows : (answer?.rows ?? null)
+}
+
 export const createObservedQueries = () => {
   const running = new Set<RunningQuery>()
   const timings = new Timings()
@@ -114,8 +121,14 @@ export const createObservedQueries = () => {
         timings.add(ended)
         onEnd(ended)
       }
+      const attributes = { 'waymark.project': project, 'waymark.query.kind': one.kind, 'waymark.query.form': form }
       try {
-        const result = await work()
+        const result = await traced('query', attributes, async (note) => {
+          const found = await work()
+          const rows = rowsOf(found)
+          if (rows !== null) note({ 'waymark.query.rows': rows })
+          return found
+        })
         end('answered', null, result)
         return result
       } catch (error) {

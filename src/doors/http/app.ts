@@ -28,7 +28,7 @@ import type { OpenedPlugins } from '../../service/plugins/open-plugins.ts'
 import type { Saved } from '../../service/saved/open-saved.ts'
 import type { OpenedSharing } from '../../service/sharing/open-sharing.ts'
 import type { SingleSignOn } from '../../service/single-sign-on/open-single-sign-on.ts'
-import type { Watches } from '../../service/watching/watches.ts'
+import type { OpenedWatching } from '../../service/watching/open-watching.ts'
 import type { LoginAttempts } from './access/login-attempts.ts'
 import type { RateLimits } from './access/rate-limits.ts'
 import type { CaptureTarget } from './capture/handler.ts'
@@ -84,7 +84,7 @@ export interface App {
   readonly saved: Saved
   readonly sharing: OpenedSharing
   readonly notifications: Pick<OpenedNotifications, 'alerts' | 'subscriptions' | 'deliveries'>
-  readonly watches: Watches
+  readonly watching: Pick<OpenedWatching, 'watches'>
   readonly slowQueries: SlowQueries
   /** What the backups that this server makes by itself have; null: it makes none. */
   backups(): Promise<BackupStatus | null>

@@ -105,7 +105,7 @@ function contentOf(
   const watch = state.watch as WatchName
   const { subjects, page } = conditions[watch]
   const place = project && state.subject_name !== '' ? `“${state.subject_name}” (${project.name})` : (project?.name ?? siteUrl)
-  const about = project ? `Project: ${project.name}.` : `Server: ${siteUrl}`
+  const about = project ? `It is about the project ${project.name}.` : `It is about the server ${siteUrl}.`
   const since = `It began at ${time(state.began_at)}${mail === 'ended' ? ` and ended at ${time(state.ended_at!)}` : ''}.`
   const { began_at, ended_at, subject } = state
   return {
@@ -141,13 +141,19 @@ async function tell(
   return (await insertNotice({ context }, tables, now, of, content, await ownersOf(tables, organizationId))).length > 0
 }
 
-/** Writes one transition, with its mails. */
-export async function write(context: AccountContext, tables: AccountTables, { state, isNew, mail }: Transition, now: Date): Promise<void> {
+/** Writes one transition, with its mails. False: there is no such project any more. */
+export async function write(
+  context: AccountContext,
+  tables: AccountTables,
+  { state, isNew, mail }: Transition,
+  now: Date,
+): Promise<boolean> {
   const { id, project_id } = state
-  if (project_id !== serverId && !(await tables.projects.first({ id: project_id }))) return
+  if (project_id !== serverId && !(await tables.projects.first({ id: project_id }))) return false
   const isTold = mail !== null && (mail === 'began' || state.told_at !== null) && (await tell(context, tables, state, mail, now))
   const row: WatchState = { ...state, ...(mail === 'began' && isTold && { told_at: now }) }
   const { id: _, ...change } = row
   if (isNew) await tables.watch_states.insert(row)
   else await tables.watch_states.update({ id }, change)
+  return true
 }

@@ -143,6 +143,11 @@ export const createEventRates = (store: AccountStore, clock: () => Date, report:
         }
       }
     },
+    /** The project was removed. */
+    forget(project: number): void {
+      counted.delete(project)
+      unstored.delete(project)
+    },
     /** Stores the rest. */
     async flush(): Promise<void> {
       if (early && early.length > 0) await load()

@@ -72,7 +72,7 @@ function checkKind({ context, server, rates, began: given, measured, wakeDeliver
       measured(check.measured)
       return async (tables) => {
         await storeRates(tables)
-        for (const one of found) await write(context, tables, one, now)
+        for (const one of found) if (!(await write(context, tables, one, now))) rates.forget(one.state.project_id)
         const { id, ...row } = check.server
         if ((await tables.server_hours.update({ id }, row)) === 0) await tables.server_hours.insert(check.server)
       }

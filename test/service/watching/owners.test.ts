@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openWatching } from '../../../src/service/watching/open-watching.ts'
+import type { World } from '../../conformance/world.ts'
+import { insertFailedDeliveries, insertPluginConfig } from '../../harness/plugin-rows.ts'
 import { day, hour, minute, otherOwner, shopOwner, type WatchWorld, watchWorld } from './world.ts'
 
 // Owners get one mail when something stops, floods or breaks, and one when it is over; owners of others get none.
@@ -157,6 +160,110 @@ test('an export that keeps failing is one mail, and a removed one is none', asyn
   expect(world.subjects()).toHaveLength(1)
   await set({ is_deleted: true })
   expect(world.subjects()).toEqual([])
+})
+
+test('a plugin whose deliveries fail is one mail', async () => {
+  const { context } = world.waymark.accounts
+  const home = { accounts: world.waymark.accounts, now: world.now } as World
+  const project = (await context.store.read.projects.first({ id: world.shop.id }))!
+  const config = await insertPluginConfig(home, project, 'pipeline_destinations')
+  await context.store.write((tables) =>
+    tables.plugin_deliveries.insert({
+      plugin_config_id: config.id,
+      project_id: project.id,
+      position: 0,
+      counts: {},
+      updated_at: world.now,
+    }),
+  )
+  await insertFailedDeliveries(home, config, 3, { status: 'waiting', created_at: world.now, latest_error: '503' })
+  await world.pass(15 * minute)
+  expect(world.subjects()).toEqual([])
+  await world.pass(30 * minute)
+  expect(world.mails[0]?.text).toContain('The latest error: 503')
+  expect(world.subjects()).toEqual([expect.stringMatching(/^ada@shop\.test: The plugin “.*” \(Shop\) keeps failing$/)])
+  await context.store.write((tables) => tables.plugin_failed_deliveries.remove({ plugin_config_id: config.id }))
+  await world.pass(15 * minute)
+  expect(world.subjects(), 'not yet').toEqual([])
+  await world.pass(45 * minute)
+  expect(world.subjects()).toEqual([expect.stringMatching(/works again$/)])
+})
+
+test('backups that fail are one mail, to the owners of the first organization', async () => {
+  await world.waymark.close()
+  const folder = mkdtempSync(join(tmpdir(), 'waymark-watching-'))
+  world = await watchWorld(join(folder, 'data'), { backups: { to: join(folder, 'copies') } })
+  const { store } = world.waymark.accounts.context
+  await expect.poll(async () => (await world.waymark.scheduledBackups!.status())!.verified_at, { timeout: 60_000 }).not.toBeNull()
+  const set = async (change: object) => {
+    await store.write((tables) => tables.backups.update({}, { due_at: new Date(world.now.getTime() + day), ...change }))
+    await world.pass(15 * minute)
+  }
+  await set({ failures: 1, latest_error: 'no space' })
+  expect(world.subjects()).toEqual([])
+  await set({ failures: 2, latest_error: 'no space' })
+  await set({ failures: 3, latest_error: 'no space' })
+  expect(world.mails[0]?.text).toContain('2 attempts at a copy failed in a row. The latest error: no space')
+  expect(world.subjects()).toEqual([`${shopOwner}: Backups fail (http://127.0.0.1:8000)`])
+  await set({ failures: 0, latest_error: null })
+  expect(world.subjects()).toEqual([`${shopOwner}: Backups work again (http://127.0.0.1:8000)`])
+  await set({ verify_error: 'Project 1 has 2 events less.' })
+  expect(world.subjects()).toEqual([`${shopOwner}: Backups fail (http://127.0.0.1:8000)`])
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test('two thousand idle projects cost a check as many reads as two, and are not opened', async () => {
+  const { context } = world.waymark.accounts
+  const { store } = context
+  const [shop] = await store.read.projects.find({ id: world.shop.id })
+  const counts = Array.from({ length: 192 }, (_, i) => i % 24)
+  await store.write(async (tables) => {
+    for (let id = 100; id < 2_100; id++) {
+      await tables.projects.insert({ ...shop!, id, uuid: context.newId(), api_token: `phc_${id}` })
+      const latest = { latest_at: new Date(world.now.getTime() - 7_200_000), latest_hour: Math.floor(world.now.getTime() / hour) - 2 }
+      await tables.event_hours.insert({
+        project_id: id,
+        since: new Date(world.now.getTime() - 8 * day),
+        counts,
+        longest_gap: null,
+        ...latest,
+      })
+    }
+  })
+  let reads = 0
+  const counted = new Proxy(store.read, {
+    get: (tables, name) =>
+      new Proxy(tables[name as keyof typeof tables], {
+        get(rows, method) {
+          reads++
+          return Reflect.get(rows, method).bind(rows)
+        },
+      }),
+  })
+  const server = {
+    backups: async () => null,
+    disk: async () => null,
+    quotas: () => world.waymark.accounts.eventQuotas.all(),
+    pluginProblem: () => null,
+  }
+  const watching = openWatching(
+    {
+      context: { ...context, store: { ...store, read: counted } },
+      server,
+      wakeDeliveries: () => undefined,
+      report: (error) => void world.reports.push(error),
+      began: new Date(0),
+      isAlone: false,
+    },
+    false,
+  )
+  const before = (await world.waymark.condition()).projects
+  await watching.runner.tick()
+  await watching.runner.settled()
+  expect(watching.latest?.rates.size).toBe(2_000)
+  expect(reads).toBeLessThan(40)
+  expect((await world.waymark.condition()).projects).toBe(before)
+  await watching.runner.close()
 })
 
 test('a watch that is switched off sends nothing, and neither does a server without a mail server, until there is one', async () => {

@@ -33,7 +33,7 @@ export const watches = defineResource({
       summary: 'All of them, with their problems',
       answer: watchesSchema,
       handle: async ({ app, by, project }) => {
-        const all = await app.watches.list({ by, project })
+        const all = await app.watching.watches.list({ by, project })
         return { mails: app.accounts.context.mailer() !== null, results: all.map(present) } satisfies WatchesAnswer
       },
     }),
@@ -44,7 +44,8 @@ export const watches = defineResource({
       summary: 'Switches the mails about one of them on or off',
       body: watchChange,
       answer: watchSchema,
-      handle: async ({ app, by, project, params, body }) => present(await app.watches.change({ by, project }, params.watch!, body)),
+      handle: async ({ app, by, project, params, body }) =>
+        present(await app.watching.watches.change({ by, project }, params.watch!, body)),
     }),
   ],
 })

@@ -55,7 +55,7 @@ export function appOf(waymark: Waymark, { limits, rows, allowsDownloads, concurr
     saved: waymark.saved,
     sharing: waymark.sharing,
     notifications: waymark.notifications,
-    watches: waymark.watching.watches,
+    watching: waymark.watching,
     slowQueries: waymark.slowQueries,
     backups: async () => (await waymark.scheduledBackups?.status()) ?? null,
     concurrency: createConcurrency(concurrency),

@@ -212,6 +212,48 @@ test('backups that fail are one mail, to the owners of the first organization', 
   rmSync(folder, { recursive: true, force: true })
 })
 
+test('a disk that fills is one mail, also across a restart, and one when it has room again', async () => {
+  const { context } = world.waymark.accounts
+  const GiB = 1024 ** 3
+  let free = 100 * GiB
+  const server = {
+    backups: async () => null,
+    disk: async () => ({ freeBytes: free, minFreeBytes: GiB }),
+    quotas: async () => [],
+    pluginProblem: () => null,
+  }
+  const opened = () => {
+    const parts = { context, server, wakeDeliveries: () => undefined, report: (error: unknown) => void world.reports.push(error) }
+    return openWatching({ ...parts, owner: `process ${Math.random()}`, isAlone: false, began: new Date(0) }, false)
+  }
+  let watching = opened()
+  // Instead of the server's own, which looks at the disk of this machine.
+  await world.waymark.watching.runner.close()
+  const passHours = async (hours: number, perHour: number) => {
+    for (let i = 0; i < hours * 2; i++) {
+      world.now = new Date(world.now.getTime() + 30 * minute)
+      free -= perHour / 2
+      await watching.runner.tick()
+      await watching.runner.settled()
+    }
+    await world.waymark.notifications.scheduler.tick()
+    await world.waymark.notifications.scheduler.settled()
+  }
+  await passHours(5, GiB)
+  expect(world.subjects(), 'too little is known').toEqual([])
+  await passHours(4, GiB)
+  expect(world.mails[0]?.text).toMatch(/has \d\d\.\d GiB left, and is full in about [34] days/)
+  expect(world.subjects()).toEqual([`${shopOwner}: The disk is full within a week (http://127.0.0.1:8000)`])
+  await watching.runner.close()
+  watching = opened()
+  await passHours(12, GiB)
+  expect(world.subjects()).toEqual([])
+  free += 200 * GiB
+  await passHours(30, 0)
+  expect(world.subjects()).toEqual([`${shopOwner}: The disk has room again (http://127.0.0.1:8000)`])
+  await watching.runner.close()
+})
+
 test('two thousand idle projects cost a check as many reads as two, and are not opened', async () => {
   const { context } = world.waymark.accounts
   const { store } = context

@@ -66,6 +66,7 @@ const changesNothing = new Set([
   'subscriptions.retry_delivery',
   'subscriptions.test_delivery',
   'query.check_auth_for_async',
+  'slow_queries.explain',
 ])
 
 const rows = new Map(routes.flatMap(({ path, rows }) => [...rows.values()].map((row) => [row.name, { row, path }] as const)))

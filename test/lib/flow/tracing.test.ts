@@ -22,14 +22,12 @@ afterAll(async () => {
 })
 
 const spans = () =>
-  exporter
-    .getFinishedSpans()
-    .map(({ name, attributes, status, parentSpanContext }) => ({
-      name,
-      attributes,
-      status: status.code,
-      hasParent: parentSpanContext !== undefined,
-    }))
+  exporter.getFinishedSpans().map(({ name, attributes, status, parentSpanContext }) => ({
+    name,
+    attributes,
+    status: status.code,
+    hasParent: parentSpanContext !== undefined,
+  }))
 
 test('nothing is measured before the package is looked for', () => {
   expect(isOffBefore).toBe(true)

@@ -25,6 +25,7 @@ import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { DailySalts } from './events/ingestion/cookieless/salts.ts'
 import type { Transformations } from './events/ingestion/transforming/ports.ts'
+import { loadTracing } from './lib/flow/tracing.ts'
 import { withoutTrailingSlashes } from './lib/text/without-trailing-slashes.ts'
 import { OpenProjects, type ProjectFailure } from './open-projects.ts'
 import type { Project } from './project.ts'
@@ -35,6 +36,7 @@ import { openResealing, type Resealing } from './service/accounts/secrets/reseal
 import { createSecretBox, lazySecretBox, newSecretKey, type SecretBox } from './service/accounts/secrets/secret-box.ts'
 import { type PersonalKeyOptions, personalKeyFields } from './service/accounts/users/personal-keys.ts'
 import { type Asking, createAsking } from './service/asking/asking.ts'
+import { createSlowQueries, defaultSlowMs, type SlowQueries } from './service/asking/slow-queries.ts'
 import {
   type BackupOptions,
   type BackupSchedule,
@@ -70,6 +72,8 @@ import { type OpenedSharing, openSharing } from './service/sharing/open-sharing.
 import { createDomainProofs } from './service/single-sign-on/domain-proofs.ts'
 import { openSingleSignOn, type SingleSignOn } from './service/single-sign-on/open-single-sign-on.ts'
 import type { ProviderOptions } from './service/single-sign-on/providers.ts'
+import { type OpenedWatching, openWatching } from './service/watching/open-watching.ts'
+import type { WatchedServer } from './service/watching/watched-server.ts'
 
 export type { EngineChoice } from './engine/storage/open-stores.ts'
 export type { ExportOptions } from './service/exports/open-exports.ts'
@@ -118,7 +122,7 @@ export interface OpenOptions {
   readonly plugins?: PluginOptions
   /** Single sign-on: identity providers for users of every organization, and whether this process checks from time to time that domains are still proven (default: true). */
   readonly singleSignOn?: SingleSignOnOptions
-  /** Alerts and subscriptions: whether this process checks and sends what is due. Default: true. */
+  /** Alerts, subscriptions, and mails to owners about the server: whether this process checks and sends what is due. Default: true. */
   readonly notifications?: { readonly runs?: boolean }
   /** Whether this process removes what projects keep for a limited time, at each midnight. Queries never see it. Default: true. */
   readonly dataRetention?: { readonly runs?: boolean }
@@ -126,6 +130,8 @@ export interface OpenOptions {
   readonly backups?: BackupSchedule
   /** Called with errors that Waymark recovers from, and with the reason why a project cannot be opened. Default: a process warning. */
   readonly onError?: (error: unknown) => void
+  /** The log of queries that took long: from how many seconds on. Default: 2; 0: none is kept. */
+  readonly slowQueries?: { readonly seconds?: number }
   /** Called with what opening a project repaired or had to leave out, and when it starts to rebuild a store. Default: a process warning. */
   readonly onRecovery?: (notice: RecoveryNotice & { readonly project: number }) => void
 }
@@ -167,6 +173,7 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   notifications: true,
   dataRetention: true,
   backups: true,
+  slowQueries: true,
   onError: true,
   onRecovery: true,
 }
@@ -181,6 +188,7 @@ const check = (options: OpenOptions) => {
   checkOptionNames(options?.singleSignOn ?? {}, ['providers', 'allowsPrivateAddresses', 'runs'], 'singleSignOn')
   checkOptionNames(options?.notifications ?? {}, ['runs'], 'notifications')
   checkOptionNames(options?.dataRetention ?? {}, ['runs'], 'dataRetention')
+  checkOptionNames(options?.slowQueries ?? {}, ['seconds'], 'slowQueries')
   checkOptionNames(options?.plugins?.hosts ?? {}, ['github', 'githubApi', 'gitlab', 'npm'], 'plugins.hosts')
   checkBackups(options ?? {})
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
@@ -193,6 +201,7 @@ const check = (options: OpenOptions) => {
   mustBe(options.onError === undefined || typeof options.onError === 'function', 'onError', 'must be a function')
   mustBe(options.onRecovery === undefined || typeof options.onRecovery === 'function', 'onRecovery', 'must be a function')
   mustBe(isPositive(options.minFreeBytes), 'minFreeBytes', 'must be a number of bytes')
+  mustBe(isPositive(options.slowQueries?.seconds), 'slowQueries.seconds', 'must be a number of seconds, or 0 for never')
   mustBe(isPositive(options.logRetention?.days), 'logRetention', 'must contain numbers of days and bytes')
   logBytesOf(options.logRetention?.bytes)
 }
@@ -263,6 +272,15 @@ async function openInstanceFor({ isolate, memoryLimit, listMemory, threads }: Op
   })
 }
 
+/** The execution of queries, and the log of those that took long. */
+function openAsking({ slowQueries: { seconds } = {} }: OpenOptions, accounts: Accounts, ...rest: Rest<typeof createAsking>) {
+  const asking = createAsking(accounts, ...rest)
+  const slowQueries = createSlowQueries(accounts.context, seconds === undefined ? defaultSlowMs : seconds === 0 ? null : seconds * 1000)
+  asking.observed.whenEnded((ended) => slowQueries.ended(ended))
+  return { asking, slowQueries }
+}
+type Rest<F> = F extends (first: Accounts, ...rest: infer R) => unknown ? R : never
+
 /** Takes the events of plugins as those of clients, within the quota of the project. */
 const capturedBy =
   (accounts: Accounts, projects: OpenProjects): Parameters<typeof openPluginHost>[0]['ingest'] =>
@@ -306,6 +324,50 @@ function openSavedThings(
   return { saved, sharing, notifications }
 }
 
+interface Watched {
+  readonly plugins: OpenedPlugins
+  readonly notifications: OpenedNotifications
+  readonly backups: WatchedServer['backups']
+  readonly onError: (error: unknown) => void
+}
+
+/** Where exports get their rows, and where they put them. */
+interface Exported {
+  readonly instance: Instance
+  readonly box: SecretBox
+  readonly projects: OpenProjects
+  readonly onError: (error: unknown) => void
+}
+
+function openExportsOf(options: OpenOptions, accounts: Accounts, { instance, box, projects, onError }: Exported): OpenedExports {
+  const { context } = accounts
+  const exportOptions = options.exports ?? {}
+  return openExports({
+    context,
+    dataDir: options.dataDir === ':memory:' ? null : resolve(options.dataDir),
+    stagingFolder: instance.stagingFolder,
+    box,
+    options: exportOptions,
+    network: allowedAddresses(() => exportOptions.allowsPrivateAddresses ?? !context.settings().isHosted),
+    refusal: options.engine ? noExports : null,
+    rows: async (id) => ((await accounts.projects.byId(id)) ? (await projects.find(id)).exportRows : null),
+    report: onError,
+  })
+}
+
+/** What owners get mails about. */
+function openWatchingOf(options: OpenOptions, accounts: Accounts, { plugins, notifications, backups, onError }: Watched): OpenedWatching {
+  const { dataDir, minFreeBytes = logDefaults.minFreeBytes } = options
+  const server: WatchedServer = {
+    backups,
+    disk: async () => (dataDir === ':memory:' ? null : { freeBytes: await disk.freeBytes(dataDir), minFreeBytes }),
+    quotas: () => accounts.eventQuotas.all(),
+    pluginProblem: (config) => plugins.configs.problem(config),
+  }
+  const wakeDeliveries = () => notifications.scheduler.wake()
+  return openWatching({ context: accounts.context, server, wakeDeliveries, report: onError }, options.notifications?.runs ?? true)
+}
+
 function beginRunners(options: OpenOptions, accounts: Accounts, projects: OpenProjects, report: (error: unknown) => void) {
   const { context } = accounts
   const retention = createDataRetention({
@@ -343,6 +405,7 @@ const openSingleSignOnOf = ({ singleSignOn = {} }: OpenOptions, { context }: Acc
  */
 export async function open(options: OpenOptions): Promise<Waymark> {
   check(options)
+  await loadTracing()
   const isInMemory = options.dataDir === ':memory:'
   const dataDir = isInMemory ? options.dataDir : resolve(options.dataDir)
   const lock = isInMemory ? null : await takeDirectory(dataDir)
@@ -364,6 +427,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     let accounts: Accounts
     let asking: Asking
     let plugins: OpenedPlugins
+    let watching: OpenedWatching | undefined
     const salts = new DailySalts(clock, lock && openSaltFile(dataDir, { isCopy: lock.lastOwner === 'copied' }))
     endSweeping = salts.sweepRegularly(onError)
     const projects = new OpenProjects({
@@ -372,6 +436,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
       countImported: (id, events) => accounts.historicalImports.count(id, events),
+      countArrived: (...arrived) => watching?.count(...arrived),
       transformations: (id) => transformationsOf(id, plugins.host.runtime, () => accounts.context.settings().siteUrl),
       asking: () => asking,
       salts,
@@ -386,22 +451,12 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       await sweepRemoved(dataDir, backends, accounts)
       await rm(instance.stagingFolder, { recursive: true, force: true }) // of a process that was killed
     }
-    asking = createAsking(accounts, isInMemory ? answersInMemory() : answerFiles(dataDir), () => opened.load())
+    const askingAndLog = openAsking(options, accounts, isInMemory ? answersInMemory() : answerFiles(dataDir), () => opened.load())
+    asking = askingAndLog.asking
     await opened.ready()
-    const exportOptions = options.exports ?? {}
     const { settings, box } = accounts.context
     const resealing = openResealing({ context: accounts.context, box, report: onError })
-    const exports = openExports({
-      context: accounts.context,
-      dataDir: isInMemory ? null : dataDir,
-      stagingFolder: instance.stagingFolder,
-      box,
-      options: exportOptions,
-      network: allowedAddresses(() => exportOptions.allowsPrivateAddresses ?? !settings().isHosted),
-      refusal: options.engine ? noExports : null,
-      rows: async (id) => ((await accounts.projects.byId(id)) ? (await projects.find(id)).exportRows : null),
-      report: onError,
-    })
+    const exports = openExportsOf(options, accounts, { instance, box, projects, onError })
     const pluginOptions = options.plugins ?? {}
     host = await openPluginHost({
       context: accounts.context,
@@ -431,14 +486,19 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     })
     const singleSignOn = openSingleSignOnOf(options, accounts)
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
-    return await new Waymark({
-      ...openSavedThings(options, accounts, projects, box, onError),
+    const savedThings = openSavedThings(options, accounts, projects, box, onError)
+    let waymark: Waymark | null = null
+    const backups = async () => (await waymark?.scheduledBackups?.status()) ?? null
+    watching = openWatchingOf(options, accounts, { plugins, backups, notifications: savedThings.notifications, onError })
+    waymark = new Waymark({
+      ...savedThings,
+      watching,
+      ...askingAndLog,
       dataDir,
       instance,
       backends,
       lock,
       accounts,
-      asking,
       projects,
       exports,
       plugins,
@@ -450,7 +510,8 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       memoryLimit: memoryLimitOf(options.memoryLimit),
       isOnServer: options.engine !== undefined,
       endSweeping,
-    }).begun(options.backups, onError)
+    })
+    return await waymark.begun(options.backups, onError)
   } catch (error) {
     endSweeping()
     await host?.close().catch(() => undefined)
@@ -661,6 +722,8 @@ interface Parts {
   readonly saved: Saved
   readonly sharing: OpenedSharing
   readonly notifications: OpenedNotifications
+  readonly watching: OpenedWatching
+  readonly slowQueries: SlowQueries
   readonly singleSignOn: SingleSignOn
   readonly proofs: Runner
   readonly resealing: Resealing
@@ -692,6 +755,10 @@ export class Waymark {
   readonly sharing: OpenedSharing
   /** @internal Alerts and subscriptions, for the HTTP API. */
   readonly notifications: OpenedNotifications
+  /** @internal What owners are notified of, for the HTTP API. */
+  readonly watching: OpenedWatching
+  /** @internal The log of slow queries, for the HTTP API. */
+  readonly slowQueries: SlowQueries
   /** @internal Identity providers, for the HTTP API. */
   readonly singleSignOn: SingleSignOn
   private readonly parts: Parts
@@ -710,6 +777,8 @@ export class Waymark {
     this.saved = parts.saved
     this.sharing = parts.sharing
     this.notifications = parts.notifications
+    this.watching = parts.watching
+    this.slowQueries = parts.slowQueries
     this.singleSignOn = parts.singleSignOn
   }
 
@@ -840,6 +909,11 @@ export class Waymark {
   /** @internal */
   beforeClosing(step: () => Promise<void>): void {
     this.closingSteps.push(step)
+  }
+
+  /** @internal Bytes of memory that the engine's process has; null: there is none, or the system does not say. */
+  engineBytes(): Promise<number | null> {
+    return this.parts.backends.engineBytes()
   }
 
   /** @internal For probes: whether the directory is writable, its free space, and the lag. */
@@ -1012,8 +1086,10 @@ export class Waymark {
       ...this.closingSteps,
       () => this.backingUp,
       () => parts.saved.close(),
+      () => parts.watching.close(),
       () => parts.notifications.close(),
       () => asking.runs.drain(0),
+      () => parts.slowQueries.close(),
       () => parts.exports.close(),
       () => parts.resealing.close(),
       () => parts.retention.close(),

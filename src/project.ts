@@ -30,6 +30,7 @@ import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from './langua
 import type { HistoryAsked, PersonVersion } from './language/catalog/person-history.ts'
 import type { PropertyScope, RemovalCounts } from './language/catalog/removals.ts'
 import type { StoreFacts } from './language/catalog/store-facts.ts'
+import { traced } from './lib/flow/tracing.ts'
 import { queryAsked } from './queries/asked-query.ts'
 import type { ActionInput } from './queries/filters/action-definition.ts'
 import type { QueryContext } from './queries/kind.ts'
@@ -59,6 +60,7 @@ import {
   waitedForSeconds,
 } from './service/asking/asking.ts'
 import { backendSettings } from './service/asking/backend-settings.ts'
+import type { QueryForm } from './service/asking/observed-queries.ts'
 import { presentRun, type QueryStatus } from './service/asking/query-runs.ts'
 import { type RefreshMode, refreshMode } from './service/asking/refresh.ts'
 import type { ExportRows } from './service/exports/ports.ts'
@@ -82,6 +84,8 @@ export interface ProjectHome {
   noteFirstEvents(id: number): Promise<void>
   /** Counts imported past events. */
   countImported(id: number, events: number): Promise<void>
+  /** Counts what was acknowledged. `isPast`: an import of the past. */
+  countArrived?(id: number, answer: IngestAnswer, isPast: boolean): void
   /** Of the plugins of a project. Absent: events are stored as they were sent. */
   transformations?(id: number): Transformations
   /** For visitors without cookies. */
@@ -172,15 +176,16 @@ export class Project {
   /** @internal A batch as received over HTTP. */
   async take(body: unknown, about: { readonly ip?: string | null; readonly userAgent?: string | null } = {}): Promise<IngestAnswer> {
     await this.refresh()
-    const answer = await this.backend.ingest(body, about)
-    if (isHistorical(body)) await this.home.countImported(this.id, answer.accepted)
-    return this.noted(answer)
+    const answer = await this.captured(() => this.backend.ingest(body, about))
+    const isPast = isHistorical(body)
+    if (isPast) await this.home.countImported(this.id, answer.accepted)
+    return this.noted(answer, isPast)
   }
 
   /** @internal The same with events that are parsed while they are prepared, for the HTTP API. */
   async ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
     await this.refresh()
-    return this.noted(await this.backend.ingestEvents(events, facts))
+    return this.noted(await this.captured(() => this.backend.ingestEvents(events, facts)), facts.isHistorical === true)
   }
 
   /** @internal What other threads need to know to prepare past events. */
@@ -193,12 +198,21 @@ export class Project {
   /** @internal Past events that another thread has prepared. */
   async takePrepared(batch: WireBatch): Promise<IngestAnswer> {
     await this.refresh()
-    const answer = await this.backend.ingestPrepared(batch)
+    const answer = await this.captured(() => this.backend.ingestPrepared(batch))
     await this.home.countImported(this.id, answer.accepted)
-    return this.noted(answer)
+    return this.noted(answer, true)
   }
 
-  private async noted(answer: IngestAnswer): Promise<IngestAnswer> {
+  private captured(work: () => Promise<IngestAnswer>): Promise<IngestAnswer> {
+    return traced('capture', { 'waymark.project': this.id }, async (note) => {
+      const answer = await work()
+      note({ 'waymark.events': answer.accepted })
+      return answer
+    })
+  }
+
+  private async noted(answer: IngestAnswer, isPast: boolean): Promise<IngestAnswer> {
+    this.home.countArrived?.(this.id, answer, isPast)
     if (answer.accepted > 0 && !this.current.record.ingested_event) await this.home.noteFirstEvents(this.id)
     return answer
   }
@@ -333,7 +347,8 @@ export class Project {
     const source: Source = {
       project: this.current.record,
       position: () => this.backend.position,
-      compute: (query, computing) => this.backend.answer(query, { ...computing, rows }),
+      compute: (query, computing) =>
+        this.observed(query, 'answer', computing.wanted, () => this.backend.answer(query, { ...computing, rows })),
     }
     return this.home.asking().ask(source, asked, asker)
   }
@@ -378,7 +393,8 @@ export class Project {
   async queryArrow(query: Query, options: Pick<QueryOptions, 'signal'> = {}): Promise<Table> {
     checkOptionNames(options, ['signal'], 'queryArrow')
     await this.refresh()
-    return this.backend.table(query, this.wanted(options))
+    const wanted = this.wanted(options)
+    return this.observed(query, 'rows', wanted, () => this.backend.table(query, wanted))
   }
 
   /** The same batch by batch, for results larger than memory. */
@@ -391,13 +407,13 @@ export class Project {
   /** @internal The rows of an answer as the engine produces them, with its limits; null if the answer is not a list of rows. */
   async queryRows(query: unknown, wanted: Wanted, rows?: QueryOptions['rows']): Promise<RowsAnswer | null> {
     await this.refresh()
-    return this.backend.rows(query, wanted, rows)
+    return this.observed(query, 'rows', wanted, () => this.backend.rows(query, wanted, rows))
   }
 
   /** @internal All rows of a query as a file. */
   async download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download> {
     await this.refresh()
-    return this.backend.download(query, format, wanted)
+    return this.observed(query, 'download', wanted, () => this.backend.download(query, format, wanted))
   }
 
   /**
@@ -520,6 +536,10 @@ export class Project {
   async [closeProject](): Promise<void> {
     this.isClosed = true
     await this.backend.close()
+  }
+
+  private observed<T>(query: unknown, form: QueryForm, { caller, signal }: Wanted, work: () => Promise<T>): Promise<T> {
+    return this.home.asking().observed.run({ project: this.id, query, form, caller, signal }, work)
   }
 
   private wanted({ signal }: Pick<QueryOptions, 'signal'>): Wanted {

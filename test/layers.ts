@@ -97,6 +97,7 @@ export const floors: readonly Floor[] = [
       ],
       'service/sharing': [...ground, 'language', 'queries', 'service/accounts', 'service/asking', 'service/saved', 'service/pictures'],
       'service/notifications': [...ground, 'language', 'queries', 'service/accounts', 'service/jobs', 'service/saved', 'service/pictures'],
+      'service/watching': [...ground, 'service/accounts', 'service/jobs', 'service/notifications'],
     },
   },
   {

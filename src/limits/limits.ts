@@ -155,6 +155,16 @@ export const rowLimits = {
     'created_at',
     'Times, receivers and errors; removed after 30 days.',
   ),
+  event_hours: refused('counted events of the last days', 4_000, { project_id: 1 }, 'Eight days of hours.'),
+  server_hours: refused('measured hours of the server', 8_000, {}, 'Seven days of hours.', { inAll: 10 }),
+  watch_states: replaced(
+    'problems that owners are notified of',
+    4_000,
+    { project_id: 500 },
+    'began_at',
+    'One for each project, export or plugin; removed 30 days after its end.',
+  ),
+  watch_settings: refused('watches that are switched off', 1_000, { project_id: 1 }, 'One for each project.'),
   plugin_tasks: refused('periods of plugin tasks', 200, { project_id: 10 }, 'One for each minute, hour and day.'),
   plugin_jobs: refused('waiting jobs of a plugin config', 5 * mebibyte, { plugin_config_id: 10_000 }, 'Removed when they have run.'),
   leases: replaced(
@@ -197,6 +207,7 @@ export const rowLimits = {
   used_assertions: refused('used assertions of SAML', 200, {}, 'Removed after twelve minutes.', { inAll: 50_000 }),
   idempotent_answers: replaced('answers kept for a retry', 300_000, { user_id: 2_000 }, 'created_at', 'Removed after a day.'),
   query_runs: replaced('async queries', 20_000, { project_id: 5_000 }, 'start_time', 'Removed ten minutes after their end.'),
+  slow_queries: replaced('queries that took long', 130_000, { project_id: 1_000 }, 'created_at', 'Removed after 30 days.'),
   activity: replaced('entries of the activity log', 20_000, { organization_id: 50_000 }, 'created_at', 'Who changed what.'),
   counters: refused('counters', 100, {}, 'The last ids.', { inAll: 100 }),
 } as const satisfies Readonly<Record<string, RowLimit>>

@@ -17,11 +17,12 @@ import type { StoreFacts } from '../../src/language/catalog/store-facts.ts'
 import { parseExpr, parseQuery } from '../../src/language/parser/parse.ts'
 import { unscheduled } from '../../src/lib/flow/statement-scheduler.ts'
 import { MemoryShare } from '../../src/lib/memory/memory-share.ts'
-import { closeProject, Project } from '../../src/project.ts'
+import { closeProject, Project, type ProjectHome } from '../../src/project.ts'
 import { columnTypes, type JsonValue, tableRows } from '../../src/queries/answers/rows.ts'
 import type { QueryContext } from '../../src/queries/kind.ts'
 import type { ProjectRecord } from '../../src/service/accounts/records.ts'
 import { backendSettings } from '../../src/service/asking/backend-settings.ts'
+import { createObservedQueries } from '../../src/service/asking/observed-queries.ts'
 
 export interface TestProject extends QueryProject {
   /** Takes events and imports as for any caller. */
@@ -77,6 +78,7 @@ export async function openTestProject({
       drop: refuse,
       close: refuse,
       load: refuse,
+      engineBytes: refuse,
       stillOpen: [],
       mostOpen: 1,
       positionOf: () => 0,
@@ -86,7 +88,7 @@ export async function openTestProject({
     noteFirstEvents: async () => {},
     countImported: async () => {},
     record: async () => record,
-    asking: refuse,
+    asking: () => ({ observed: createObservedQueries() }) as unknown as ReturnType<ProjectHome['asking']>,
     onError,
     onRecovery,
   }

@@ -228,6 +228,7 @@ test('deliveries have a largest number for each alert and each subscription, and
     last_attempt_at: now,
     delivered_at: null,
     is_test: false,
+    watch: null,
   })
   const most = rowLimits.notice_deliveries.per.alert_id
   await store.write(async (tables) => {

@@ -31,6 +31,8 @@ export const pagePaths = [
   'settings/access',
   'settings/filters',
   'settings/capture',
+  'settings/watching',
+  'settings/slow',
   'settings/organization',
   'settings/members',
   'settings/invites',

@@ -110,3 +110,29 @@ export type DeliveryAnswer = z.output<typeof deliverySchema>
 /** What became of a test. */
 export const testSchema = z.object({ deliveries: z.array(deliverySchema) })
 export type TestAnswer = z.output<typeof testSchema>
+
+// What owners are notified of without having asked.
+
+const problemSchema = z.object({
+  subject: z.string().meta({ description: 'The name of the export or the plugin; empty: it is about the project, or the server' }),
+  began_at: timeSchema,
+  ended_at: timeSchema.nullable().meta({ description: 'null: it goes on' }),
+  mailed_at: timeSchema.nullable().meta({ description: 'When the owners were sent a mail; null: they were not' }),
+  lines: z.array(z.string()).meta({ description: 'What the mail says' }),
+})
+export const watchSchema = z.object({
+  name: z.string(),
+  of: z.enum(['project', 'server']).meta({ description: 'A watch of the server has the same switch in all projects of the organization' }),
+  title: z.string(),
+  summary: z.string().meta({ description: 'When it begins' }),
+  enabled: z.boolean().meta({ description: 'Whether the owners of the organization get a mail when it begins, and one when it is over' }),
+  problems: z
+    .array(problemSchema)
+    .meta({ description: 'Those of the last 30 days, each with its latest beginning; those that go on first' }),
+})
+export type WatchAnswer = z.output<typeof watchSchema>
+export const watchesSchema = z.object({
+  mails: z.boolean().meta({ description: 'Whether this server has a mail server' }),
+  results: z.array(watchSchema),
+})
+export type WatchesAnswer = z.output<typeof watchesSchema>

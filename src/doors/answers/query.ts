@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { freeSchema, type Known, timeSchema } from './fields.ts'
+import { freeSchema, type Known, timeSchema, uuidSchema } from './fields.ts'
 
 const progressSchema = z.object({
   bytes_read: z.null(),
@@ -27,3 +27,30 @@ export type QueryStatusAnswer = Known<z.output<typeof statusSchema>>
 
 export const runStatusSchema = z.object({ query_status: statusSchema })
 export type RunStatusAnswer = { readonly [F in keyof z.output<typeof runStatusSchema>]: QueryStatusAnswer }
+
+export const slowQuerySchema = z.object({
+  id: uuidSchema,
+  kind: z.string(),
+  form: z.string().meta({ description: '`answer`, or `rows` and `download`: those are measured up to their first rows' }),
+  caller: z.string().meta({ description: '`user` and the id of a user, `library` for the application, or another name' }),
+  user_id: z.int().nullable(),
+  outcome: z.enum(['answered', 'failed', 'cancelled']),
+  error: z.string().nullable().meta({ description: 'The code of the error' }),
+  milliseconds: z.int(),
+  rows: z.int().nullable().meta({ description: 'null: it was not counted' }),
+  steps: z
+    .array(z.object({ label: z.string(), seconds: z.number() }))
+    .meta({ description: 'Its statements, and what was computed from events in memory; empty if it had no answer' }),
+  shape: z.string().meta({ description: 'The query as JSON, with `?` in place of its values' }),
+  query: freeSchema.meta({
+    description: 'The query with its values, for administrators and for those who asked; null: it is not shown, or too long to be kept',
+  }),
+  created_at: timeSchema.meta({ description: 'When it ended' }),
+})
+export type SlowQueryAnswer = Known<z.output<typeof slowQuerySchema>>
+
+export const explainedQuerySchema = z.object({
+  explain: z.array(z.looseObject({ label: z.string() })).meta({ description: 'As `explain` of a query answers it' }),
+  timings: z.array(z.object({ k: z.string(), t: z.number() })),
+})
+export type ExplainedQueryAnswer = z.output<typeof explainedQuerySchema>

@@ -38,6 +38,11 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./compact.ts')).compact,
   },
   {
+    name: 'top',
+    summary: 'Shows what a running server does: rates, lag, queries by project and kind, memory, disk, jobs.',
+    load: async () => (await import('./top.ts')).top,
+  },
+  {
     name: 'projects list',
     summary: 'Lists the projects and their project API keys.',
     load: async () => (await import('./list.ts')).listProjects,

@@ -82,6 +82,7 @@ export async function withDirectory<T>(
     dataDir,
     engine,
     exports: { runs: false },
+    notifications: { runs: false },
     plugins: pluginsOfCommand(values),
     logRetention: { days: Number.POSITIVE_INFINITY }, // the server decides what it removes
     ...options,

@@ -207,6 +207,14 @@ async function backupsOf(values: Values): Promise<BackupSchedule | undefined> {
   }
 }
 
+const slowQueriesOf = (values: Values): OpenOptions['slowQueries'] => {
+  const text = values.required('slow-query')
+  const [, number, unit] = /^(\d{1,6})(ms|s)$/.exec(text) ?? []
+  if (text !== 'never' && (!number || Number(number) === 0))
+    throw wrongUsage(`--slow-query must be a time such as 500ms or 10s, or never, but got ${text}.`)
+  return { seconds: text === 'never' ? 0 : Number(number) / (unit === 's' ? 1 : 1000) }
+}
+
 export const serve: Command = {
   options: {
     data: dataOption,
@@ -278,6 +286,7 @@ export const serve: Command = {
       summary: 'how many bytes of applied events the log of a project keeps at most, such as 2GB; default: all that are not older',
     },
     ...backupOptions,
+    'slow-query': { value: 'TIME', summary: 'log queries that take this long, such as 500ms or 10s; never: none', default: '2s' },
     'no-format-copies': { summary: 'keep no copy of a database file before a newer version of Waymark changes its format' },
     hosted: { summary: 'multi-tenant mode: organizations must verify their domains' },
   },
@@ -324,6 +333,7 @@ export const serve: Command = {
         plugins: pluginOptions(values),
         ...signOn,
         backups,
+        slowQueries: slowQueriesOf(values),
         onError: (error) => log('error', messageOf(error), stackOf(error)),
         onRecovery: ({ project, ...notice }) => log('warn', recoveryText(notice), { project, ...notice }),
       })

@@ -20,6 +20,7 @@ import type { Accounts } from '../../service/accounts/accounts.ts'
 import type { ActingMember } from '../../service/accounts/acting-member.ts'
 import type { ProjectRecord } from '../../service/accounts/records.ts'
 import type { AskedRequest, Asking, Outcome, QueryCaller } from '../../service/asking/asking.ts'
+import type { SlowQueries } from '../../service/asking/slow-queries.ts'
 import type { BackupStatus } from '../../service/backups/schedule.ts'
 import type { OpenedExports } from '../../service/exports/open-exports.ts'
 import type { OpenedNotifications } from '../../service/notifications/open-notifications.ts'
@@ -27,11 +28,13 @@ import type { OpenedPlugins } from '../../service/plugins/open-plugins.ts'
 import type { Saved } from '../../service/saved/open-saved.ts'
 import type { OpenedSharing } from '../../service/sharing/open-sharing.ts'
 import type { SingleSignOn } from '../../service/single-sign-on/open-single-sign-on.ts'
+import type { OpenedWatching } from '../../service/watching/open-watching.ts'
 import type { LoginAttempts } from './access/login-attempts.ts'
 import type { RateLimits } from './access/rate-limits.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { Concurrency } from './queries/concurrency.ts'
 import type { RequestBodies } from './requests/request-bodies.ts'
+import type { Figures } from './server/figures.ts'
 
 /** The data of one project that requests use. */
 export interface ProjectData extends CaptureTarget {
@@ -81,6 +84,8 @@ export interface App {
   readonly saved: Saved
   readonly sharing: OpenedSharing
   readonly notifications: Pick<OpenedNotifications, 'alerts' | 'subscriptions' | 'deliveries'>
+  readonly watching: Pick<OpenedWatching, 'watches'>
+  readonly slowQueries: SlowQueries
   /** What the backups that this server makes by itself have; null: it makes none. */
   backups(): Promise<BackupStatus | null>
   readonly concurrency: Concurrency
@@ -93,6 +98,8 @@ export interface App {
   groupTypes(project: ProjectRecord): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>
   project(id: number): Promise<ProjectData>
   readiness(): Promise<Readiness>
+  /** What the server is doing, as numbers. */
+  figures(): Promise<Figures>
 }
 
 export interface LogLine {

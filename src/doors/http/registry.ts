@@ -39,9 +39,11 @@ import { scim } from './resources/scim.ts'
 import { session } from './resources/session.ts'
 import { shared } from './resources/shared.ts'
 import { sharingResources } from './resources/sharing.ts'
+import { slowQueries } from './resources/slow-queries.ts'
 import { subscriptions } from './resources/subscriptions.ts'
 import { twoFactor } from './resources/two-factor.ts'
 import { users } from './resources/users.ts'
+import { watches } from './resources/watches.ts'
 
 /** Every resource of the API, in the order of its description. */
 export const resources: readonly Resource[] = [
@@ -66,6 +68,7 @@ export const resources: readonly Resource[] = [
   historicalImport,
   ingestionWarnings,
   query,
+  slowQueries,
   events,
   persons,
   personDeletions,
@@ -82,6 +85,7 @@ export const resources: readonly Resource[] = [
   shared,
   alerts,
   subscriptions,
+  watches,
   personalKeys,
   users,
   twoFactor,

@@ -3,12 +3,15 @@ import type { NewProjectSettings } from '../../service/accounts/projects/project
 import type { GivenBackfill, GivenExport, GivenExportChange } from '../../service/exports/fields.ts'
 import type { DashboardChange, DashboardInput } from '../../service/saved/dashboard-fields.ts'
 import type { InsightInput } from '../../service/saved/insights.ts'
+import type { WatchName } from '../../service/watching/names.ts'
 import type { BackfillAnswer, BatchExportAnswer, ExportRunAnswer } from '../answers/batch-exports.ts'
 import type { DashboardAnswer, WholeDashboardAnswer } from '../answers/dashboards.ts'
 import type { AnsweredInsightAnswer, SavedInsightAnswer } from '../answers/insights.ts'
+import type { WatchAnswer, WatchesAnswer } from '../answers/notifications.ts'
 import type { DeletionAnswer, PersonAnswer, PersonCohortsAnswer } from '../answers/persons.ts'
 import type { ProjectAnswer } from '../answers/projects.ts'
 import type { PropertyDefinitionAnswer } from '../answers/property-definitions.ts'
+import type { ExplainedQueryAnswer, SlowQueryAnswer } from '../answers/query.ts'
 import type { Send } from '../http/server/operator.ts'
 import { ClientError } from './client-error.ts'
 import type { FileImportOptions, FileImportSummary } from './import-files.ts'
@@ -119,12 +122,27 @@ export interface BatchExportCalls {
   runs(project: ProjectOrId, id: string): Promise<readonly ExportRunAnswer[]>
 }
 
+/** What the owners of an organization get mails about. */
+export interface WatchCalls {
+  list(project: ProjectOrId): Promise<readonly WatchAnswer[]>
+  update(project: ProjectOrId, name: WatchName, change: { readonly enabled: boolean }): Promise<WatchAnswer>
+}
+
+/** Queries that took long. */
+export interface SlowQueryCalls {
+  list(project: ProjectOrId, bounds?: Bounds): Promise<ListPage<SlowQueryAnswer>>
+  /** Asks one again, with `explain`. */
+  explain(project: ProjectOrId, id: string): Promise<ExplainedQueryAnswer>
+}
+
 export interface Client {
   readonly persons: PersonCalls
   readonly projects: ProjectCalls
   readonly insights: InsightCalls
   readonly dashboards: DashboardCalls
   readonly batchExports: BatchExportCalls
+  readonly watches: WatchCalls
+  readonly slowQueries: SlowQueryCalls
   /** All rows of a query as a file, without the row limit of an answer. */
   download(project: ProjectOrId, query: object, format: 'csv' | 'spreadsheet' | 'jsonl' | 'parquet' | 'arrow'): Promise<ByteStream>
   /** Imports files of events, as `waymark import` does. A repeated import continues after what is stored. */
@@ -233,6 +251,14 @@ export function createClient(waymark: Waymark): Client {
       backfill: (project, id, body) => call('POST', project, ['batch_exports', id, 'backfills'], { body }),
       runs: async (project, id) =>
         (await call<{ results: readonly ExportRunAnswer[] }>('GET', project, ['batch_exports', id, 'runs'])).results,
+    },
+    watches: {
+      list: async (project) => (await call<WatchesAnswer>('GET', project, ['watches'])).results,
+      update: (project, name, body) => call('PATCH', project, ['watches', name], { body }),
+    },
+    slowQueries: {
+      list: (project, query = {}) => call('GET', project, ['slow_queries'], { query }),
+      explain: (project, id) => call('POST', project, ['slow_queries', id, 'explain']),
     },
     download: (project, query, format) => bytes('POST', project, ['query', 'export'], { body: { query, format } }),
     importFiles: async (project, files, options) => {

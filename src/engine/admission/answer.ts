@@ -62,6 +62,12 @@ export class Answer {
     return new Answer(null, json)
   }
 
+  /** The number of results of an answer that is an object already; null: its JSON is not read for that. */
+  get rows(): number | null {
+    const results = (this.made as { readonly results?: unknown } | null)?.results
+    return Array.isArray(results) ? results.length : null
+  }
+
   get object(): object {
     this.made ??= JSON.parse(this.json!) as object
     return this.made

@@ -97,6 +97,8 @@ export interface Backends {
   /** Replaces the store of a closed project by the copy that was made of it. */
   replace(id: number): Promise<void>
   load(): Load
+  /** Bytes of memory of the process that has the stores; null: it is this one, or the system does not say. */
+  engineBytes(): Promise<number | null>
   /** The number of projects that may be open at a time. */
   readonly mostOpen: number
   /** Where the log of a project ends, if that is known without opening it. */

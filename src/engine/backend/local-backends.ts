@@ -26,6 +26,7 @@ export const localBackends = (
     recentEnds: 0, // this process would have ended with it
     isOutOfMemory: instance.isInMemory ? never : isMemoryShort,
     isLost: instance.isInMemory ? never : isStoreLost,
+    engineBytes: async () => null,
     load: () => ({ waiting: admission.waiting, running: admission.running }),
     get stillOpen() {
       return instance.running > 0 ? [`${instance.running} statements`] : []

@@ -143,6 +143,12 @@ export class EngineChild {
     return this.child?.pid ?? null
   }
 
+  /** Its memory; null: it is not running, or the system does not say. */
+  async bytes(): Promise<number | null> {
+    const { pid } = this
+    return pid === null ? null : residentBytes(pid)
+  }
+
   /** Numbers of queries that wait for an execution slot, and that have one. */
   get load() {
     const running = [...this.works].filter(({ begunAt }) => begunAt !== null).length

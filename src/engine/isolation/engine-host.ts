@@ -4,6 +4,7 @@ import { InternalError } from '../../errors/errors.ts'
 import { readBatch } from '../../events/ingestion/wire-batch.ts'
 import { arrowBytes } from '../../lib/bytes/arrow-bytes.ts'
 import { Progress } from '../../lib/flow/progress.ts'
+import { loadTracing } from '../../lib/flow/tracing.ts'
 import { type Admission, createAdmission, type Wanted } from '../admission/admission.ts'
 import type { BackendHome, BackendSettings } from '../backend/backend.ts'
 import { callOn } from '../backend/calls.ts'
@@ -232,6 +233,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
     {
       async start({ dataDir, memoryLimit, listMemory, threads, engine, storage }) {
         const report = (error: unknown) => notify('problem', { project: null, error: writeError(error), isStuck: false })
+        await loadTracing()
         const opened = await openStoresAlone({ dataDir, memoryLimit, listMemory, threads }, engine, storage)
         parts = {
           opened,

@@ -145,6 +145,10 @@ export class RemoteBackends implements Backends {
     return this.engine.load
   }
 
+  engineBytes(): Promise<number | null> {
+    return this.engine.bytes()
+  }
+
   get stillOpen(): readonly string[] {
     const { running } = this.engine.load
     return running > 0 ? [`${running} queries in the engine process`] : []

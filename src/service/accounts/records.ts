@@ -484,6 +484,7 @@ export const accountShapes = {
     due_at: 'time',
     content: 'json',
     created_at: 'time',
+    watch: 'text?', // what owners are notified of without having asked; null: an alert or a subscription
   },
   notice_deliveries: {
     id: 'text',
@@ -501,6 +502,43 @@ export const accountShapes = {
     last_attempt_at: 'time?',
     delivered_at: 'time?',
     is_test: 'boolean?', // somebody asked for it, beside what is due
+    watch: 'text?', // as of its notice
+  },
+  /** Events that arrived in each hour of the last days, without imports of the past. */
+  event_hours: {
+    project_id: 'integer',
+    since: 'time', // the first event that was counted
+    latest_at: 'time',
+    latest_hour: 'integer', // since 1970: of the last count
+    counts: 'json', // the oldest hour first
+    longest_gap: 'json', // between events that came often, and when it was
+  },
+  /** What the server measures of itself. */
+  server_hours: {
+    id: 'text',
+    checked_at: 'time', // when it was alive last
+    up_since: 'time',
+    latest_hour: 'integer',
+    free_bytes: 'json', // of the disk, in each hour of the last days, the oldest first
+  },
+  /** Problems that owners are notified of, each with its latest beginning and its end. */
+  watch_states: {
+    id: 'text',
+    project_id: 'integer', // 0: the server
+    watch: 'text',
+    subject: 'text', // the export, the plugin config; empty: the project
+    subject_name: 'text',
+    began_at: 'time',
+    calm_since: 'time?', // it does not hold any more, perhaps for a moment
+    ended_at: 'time?', // null: it goes on
+    told_at: 'time?', // when the mails were written; null: nobody gets one
+    detail: 'json', // what was measured when it began
+    lines: 'json', // what the mail says
+  },
+  /** Watches that owners have switched off. */
+  watch_settings: {
+    project_id: 'integer', // 0: the server
+    off: 'json', // their names
   },
   /** The last minute, hour or day in which a task of plugins ran. */
   plugin_tasks: { id: 'text', project_id: 'integer', period: 'integer' },
@@ -734,6 +772,23 @@ export const accountShapes = {
     end_time: 'time?',
     expiration_time: 'time?',
   },
+  /** Queries that took long. */
+  slow_queries: {
+    id: 'text',
+    project_id: 'integer',
+    kind: 'text',
+    form: 'text',
+    caller: 'text', // `user 5`, `library`
+    user_id: 'integer?',
+    outcome: 'text',
+    error: 'text?', // its code
+    milliseconds: 'integer',
+    rows: 'integer?',
+    steps: 'json', // its statements and folds, with their seconds
+    shape: 'text', // the query without its values
+    query: 'text?', // as it was asked; null: too long to be kept
+    created_at: 'time', // when it ended
+  },
   activity: {
     id: 'text',
     organization_id: 'text?',
@@ -791,6 +846,9 @@ export type AlertCheck = RowOf<Shapes['alert_checks']>
 export type Subscription = RowOf<Shapes['subscriptions']>
 export type Notice = RowOf<Shapes['notices']>
 export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
+export type EventHours = RowOf<Shapes['event_hours']>
+export type ServerHours = RowOf<Shapes['server_hours']>
+export type WatchState = RowOf<Shapes['watch_states']>
 export type PluginTask = RowOf<Shapes['plugin_tasks']>
 export type PluginJobRow = RowOf<Shapes['plugin_jobs']>
 export type Deletion = RowOf<Shapes['deletions']>
@@ -806,6 +864,7 @@ export type PasswordLink = RowOf<Shapes['password_links']>
 export type Identity = RowOf<Shapes['identities']>
 export type SecondFactor = RowOf<Shapes['second_factors']>
 export type Passkey = RowOf<Shapes['passkeys']>
+export type SlowQuery = RowOf<Shapes['slow_queries']>
 export type QueryRun = RowOf<Shapes['query_runs']>
 export type ActivityEntry = RowOf<Shapes['activity']>
 
@@ -833,6 +892,7 @@ export const longTables: readonly (keyof Shapes)[] = [
   'plugin_jobs',
   'leases',
   'deletions',
+  'slow_queries',
 ]
 
 /** A viewer sees and asks, and changes nothing but the own account. Null, not 0, is no membership. */

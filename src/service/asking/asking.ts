@@ -8,6 +8,7 @@ import { rememberText } from '../../lib/text/json-text.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { retentionOf } from '../accounts/projects/project-fields.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
+import { createObservedQueries, type ObservedQueries } from './observed-queries.ts'
 import { createQueryRuns, type Polled, presentRun, type QueryRuns, runText, type Work, type Working } from './query-runs.ts'
 import type { RefreshMode } from './refresh.ts'
 import { cachedAnswer, createResultCache, isCachedKind, newAnswer, staleAt } from './result-cache.ts'
@@ -63,6 +64,8 @@ export const library = 'library'
 
 export interface Asking {
   readonly runs: QueryRuns
+  /** The queries that run, and how long those took that have ended. */
+  readonly observed: ObservedQueries
   /** Numbers of queued and running statements. */
   load(): Load
   /** The claim of a query for execution slots. */
@@ -96,6 +99,7 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
 
   return {
     runs,
+    observed: createObservedQueries(),
     load,
     wanted,
 

@@ -1,4 +1,5 @@
 import { isFault } from '../../errors/faults.ts'
+import { traced } from '../../lib/flow/tracing.ts'
 import type { AccountStore } from '../accounts/records.ts'
 import type { Due, Kind, Writing } from './kind.ts'
 import type { Leases } from './leases.ts'
@@ -49,7 +50,8 @@ export async function attempt<Item>(
   const signal = kind.mostMs === undefined ? stop.signal : AbortSignal.any([stop.signal, AbortSignal.timeout(kind.mostMs)])
   try {
     signal.throwIfAborted()
-    await end(await kind.run(item, { signal, record }))
+    const about = { 'waymark.job.kind': kind.name, 'waymark.project': due.projectId, 'waymark.job.failures': failures - 1 }
+    await end(await traced('job', about, () => kind.run(item, { signal, record })))
   } catch (error) {
     if (stop.signal.aborted) return void (await end(async (tables) => kind.released?.(tables, item)))
     if (isFault(error) || !kind.failed) report(error)

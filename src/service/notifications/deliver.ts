@@ -70,7 +70,10 @@ async function sendMail({ context }: NotificationParts, delivery: NoticeDelivery
   const { siteUrl } = context.settings()
   const host = URL.canParse(siteUrl) ? new URL(siteUrl).hostname : 'waymark.localhost'
   const what = delivery.alert_id === null ? `subscription ${delivery.subscription_id}` : `alert ${delivery.alert_id}`
-  const how = `This is ${what} of the project ${project?.name ?? delivery.project_id}. Its members can change or delete it.`
+  const how =
+    delivery.watch === null
+      ? `This is ${what} of the project ${project?.name ?? delivery.project_id}. Its members can change or delete it.`
+      : 'Owners of the organization get this mail once, and another one when it is over. Administrators can switch it off in Settings → Watching.'
   if (project) await mustMayMail(context, project, delivery.target)
   const mail = mailOf(notice.content as unknown as NoticeContent, delivery.target, `<${delivery.id}@${host}>`, how)
   await context.outbound.mails(project?.organization_id ?? '', () => mailer.send(mail))
@@ -115,7 +118,8 @@ export const deliveryKind = (parts: NotificationParts): Kind<NoticeDelivery> => 
     mostMs: sendingMs,
     guarantee: 'at least once',
     async due(now) {
-      if ((await read.alerts.count({})) + (await read.subscriptions.count({})) === 0) return { due: [] }
+      const senders = [read.alerts, read.subscriptions, read.watch_states] as const
+      if ((await Promise.all(senders.map((table) => table.count({})))).every((rows) => rows === 0)) return { due: [] }
       const { rows, next } = await dueRows(read, read.notice_deliveries, { status: 'waiting' }, now, mostRead)
       return { due: rows.map(dueDelivery), next }
     },

@@ -8,63 +8,16 @@ import { displayOf } from './alerts.ts'
 import { nextCheck } from './check-times.ts'
 import { type AnsweredInsight, alertContent, alertTestContent, subscriptionContent } from './content.ts'
 import { addressesOf } from './fields.ts'
+import { insertNotice, type Target } from './insert-notice.ts'
 import type { NotificationParts } from './parts.ts'
-import { type AlertState, asJson, checkTimesOf, type NoticeContent, recurrenceOf, ruleOf, usersOf } from './records.ts'
+import { type AlertState, checkTimesOf, recurrenceOf, ruleOf, usersOf } from './records.ts'
 import { nextOccurrence } from './recurrence.ts'
-import { makeRoomForTest } from './room-for-tests.ts'
 
 // Asks, decides, and returns what is written in one transaction: the result, its deliveries and the next due time. A process that ends before it has done
 // nothing, and one that ends after it has done everything: the next process sends the deliveries.
 
 /** Insights of a dashboard in one mail. */
 const mostInsights = 6
-
-interface Target {
-  readonly type: 'email' | 'webhook'
-  readonly to: string
-}
-
-/** `now`: also of the check, by which its deliveries are found. Returns the ids of the deliveries. */
-const insertNotice = async (
-  { context }: Pick<NotificationParts, 'context'>,
-  tables: AccountTables,
-  now: Date,
-  of: { readonly project_id: number; readonly alert_id: string | null; readonly subscription_id: number | null; readonly due_at: Date },
-  content: NoticeContent,
-  targets: readonly Target[],
-  isTest = false,
-): Promise<readonly string[]> => {
-  if (targets.length === 0) return []
-  const { due_at, ...ids } = of
-  if (isTest) {
-    const { project_id, alert_id, subscription_id } = of
-    const source = alert_id !== null ? { alert_id } : { subscription_id: subscription_id! }
-    await makeRoomForTest(tables, project_id, source, targets.length)
-  }
-  const made: string[] = []
-  const notice = { id: context.newId(), ...of, content: asJson(content), created_at: now }
-  await tables.notices.insert(notice)
-  for (const { type, to } of targets) {
-    const id = context.newId()
-    made.push(id)
-    await tables.notice_deliveries.insert({
-      id,
-      ...ids,
-      notice_id: notice.id,
-      target_type: type,
-      target: to,
-      status: 'waiting',
-      attempts: 0,
-      due_at: now,
-      latest_error: null,
-      created_at: now,
-      last_attempt_at: null,
-      delivered_at: null,
-      is_test: isTest,
-    })
-  }
-  return made
-}
 
 /** The text of an error that users may see; others are ours, and tried again. */
 const told = (error: unknown): string => {

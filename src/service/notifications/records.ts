@@ -53,7 +53,7 @@ export interface NoticeItem {
   readonly error: string | null
 }
 export interface NoticeContent {
-  readonly type: 'alert.firing' | 'alert.errored' | 'alert.test' | 'subscription.due' | 'subscription.test'
+  readonly type: 'alert.firing' | 'alert.errored' | 'alert.test' | 'subscription.due' | 'subscription.test' | 'watch.began' | 'watch.ended'
   readonly subject: string
   readonly lines: readonly string[]
   readonly url: string

@@ -33,6 +33,8 @@ export const settingsGroups = [
       { name: 'filters', title: 'Filters' },
       { name: 'install', title: 'Web page' },
       { name: 'capture', title: 'Capture' },
+      { name: 'watching', title: 'Watching' },
+      { name: 'slow', title: 'Slow queries' },
     ],
   },
   {

@@ -13,6 +13,8 @@ import { InvitesSection, MembersSection } from '../settings/members.tsx'
 import { CaptureSection, FiltersSection, ProjectSection } from '../settings/project.tsx'
 import { AccessSection } from '../settings/project-access.tsx'
 import { RolesSection } from '../settings/roles.tsx'
+import { SlowQueriesSection } from '../settings/slow-queries.tsx'
+import { WatchingSection } from '../settings/watching.tsx'
 import { PageHead } from '../ui/parts.tsx'
 import { useChosenInSight } from '../ui/tabs.tsx'
 
@@ -23,6 +25,8 @@ const bodies: Readonly<Record<SectionName, FunctionComponent>> = {
   filters: FiltersSection,
   install: InstallSection,
   capture: CaptureSection,
+  watching: WatchingSection,
+  slow: SlowQueriesSection,
   organization: OrganizationSection,
   members: MembersSection,
   invites: InvitesSection,

@@ -66,6 +66,7 @@ const changesNothing = new Set([
   'subscriptions.retry_delivery',
   'subscriptions.test_delivery',
   'query.check_auth_for_async',
+  'slow_queries.explain',
 ])
 
 const rows = new Map(routes.flatMap(({ path, rows }) => [...rows.values()].map((row) => [row.name, { row, path }] as const)))
@@ -188,6 +189,7 @@ test('projects and what is in them', async () => {
   const subscription = await does('subscriptions.create', inside, schedule)
   await does('subscriptions.update', { ...inside, id: subscription.id }, { title: 'Numbers' })
   await does('subscriptions.replace', { ...inside, id: subscription.id }, { ...schedule, frequency: 'weekly' })
+  await does('watches.update', { ...inside, watch: 'silence' }, { enabled: false })
   const statement = (sql: string) => ({ kind: 'HogQLQuery', query: sql })
   const view = await does('warehouse_saved_queries.create', inside, { name: 'one', query: statement('select 1 as n') })
   await does('warehouse_saved_queries.update', { ...inside, id: view.id }, { name: 'uno' })

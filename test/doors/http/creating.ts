@@ -161,6 +161,7 @@ const noticesIn = async (home: Home, path: string): Promise<Record<string, strin
         last_attempt_at: due_at,
         delivered_at: null,
         is_test: false,
+        watch: null,
       }
       const target = { target_type: 'webhook', target: 'https://hooks.example.com/in' }
       await tables.notice_deliveries.insert({ id: deliveries[n]!, ...of, notice_id, ...target, ...attempt, created_at: due_at })

@@ -212,6 +212,22 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
       async ({ project }: Place) => (await insertPluginConfig(home.world, project, family)).id,
     ]),
   ),
+  slow_queries: ({ project }, { user }) =>
+    insert('slow_queries', {
+      project_id: project.id,
+      kind: 'SqlLikeQuery',
+      form: 'answer',
+      caller: `user ${user?.id ?? 0}`,
+      user_id: user?.id ?? null,
+      outcome: 'answered',
+      error: null,
+      milliseconds: 3_000,
+      rows: 1,
+      steps: [],
+      shape: '{}',
+      query: JSON.stringify({ kind: 'SqlLikeQuery', query: 'select 1' }),
+      created_at: new Date(),
+    }),
   personal_api_keys: async (_, { user }) =>
     user ? (await home.world.makeKey(user, { label: 'own' })).id : '00000000-0000-7000-8000-000000000000',
   project_members: async ({ organization, project }) => {
@@ -344,7 +360,7 @@ const linkIn = async (at: Place): Promise<string> => {
 /** The last ones that were made. */
 const shown = { insight: 1, dashboard: 1, tile: 1 }
 const insert = async (
-  table: 'domains' | 'roles' | 'role_memberships' | 'project_roles' | 'proxy_records' | 'query_runs' | 'notice_deliveries',
+  table: 'domains' | 'roles' | 'role_memberships' | 'project_roles' | 'proxy_records' | 'query_runs' | 'notice_deliveries' | 'slow_queries',
   row: object,
 ): Promise<string> => {
   const { store, newId } = home.world.accounts.context
@@ -516,6 +532,7 @@ const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayCh
     role_id: at.role.id,
     uuid: '@me',
   }
+  if (resource === 'watches') ids.watch = 'silence'
   if (resource === 'project_roles') ids.role_id = await newRole(at, true)
   if (path.includes('/batch_exports/')) Object.assign(ids, await exportIds(row.name, at, mayChange))
   if (row.name === 'insights.viewed_many') await recordOf(resource, at, caller, true)

@@ -137,6 +137,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'project_members.list',
     'project_members.retrieve',
     'project_roles.list',
+    'watches.list',
     'actions.list',
     'actions.retrieve',
     'actions.activity',
@@ -265,11 +266,13 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'project_members.create',
     'project_members.update',
     'project_members.remove',
+    'watches.update',
     'project_roles.create',
     'project_roles.update',
     'project_roles.remove',
     ...configRoutes('agree'),
   ],
+  '401 401 403 403 401 403 | 403 ok ok ok | ok ok ok 403 | ok 403 ok 403 | ok 401 403': ['slow_queries.list', 'slow_queries.explain'],
   '401 401 404 404 401 404 | 403 403 ok ok | ok 403 ok 403 | ok 404 ok 404 | 403 401 404': ['plugin_config.agree'],
 
   // The project itself.

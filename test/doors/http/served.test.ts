@@ -544,6 +544,24 @@ test('definitions of events and properties', async () => {
   expect(await call('GET', inside('property_definitions/gone/'))).toMatchObject(refused(404, 'not_found'))
 })
 
+test('what owners get mails about', async () => {
+  const path = inside('watches/')
+  const all = await call('GET', path)
+  expect(all).toMatchObject({ status: 200, body: { mails: false } })
+  const silence = { name: 'silence', of: 'project', enabled: true, problems: [] }
+  expect(all.body.results).toContainEqual(expect.objectContaining(silence))
+  expect(await call('PATCH', `${path}silence/`, { enabled: false })).toMatchObject({ status: 200, body: { ...silence, enabled: false } })
+  expect(await call('PATCH', `${path}silence/`, { enabled: 'perhaps' })).toMatchObject(refused(400, 'invalid_input', undefined, 'enabled'))
+  expect(await call('PATCH', `${path}nothing/`, { enabled: false })).toMatchObject(refused(404, 'not_found'))
+  expect(await call('GET', path, undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
+})
+
+test('queries that took long', async () => {
+  expect(await list(inside('slow_queries/'))).toEqual(expect.any(Array))
+  expect(await call('GET', inside('slow_queries/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
+  expect(await call('POST', inside('slow_queries/00000000-0000-7000-8000-000000000000/explain/'))).toMatchObject(refused(404, 'not_found'))
+})
+
 test('every resource was spoken to, and has refused something', async () => {
   expect(await list(inside('ingestion_warnings/'))).toEqual(expect.any(Array))
   expect(await call('GET', inside('ingestion_warnings/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))

@@ -16,6 +16,7 @@ import type { PluginRuntime } from '../../../src/service/plugins/runtime.ts'
 import { createPluginSchedule } from '../../../src/service/plugins/schedule.ts'
 import { createRefresher } from '../../../src/service/saved/refresher.ts'
 import { createDomainProofs } from '../../../src/service/single-sign-on/domain-proofs.ts'
+import { openWatching } from '../../../src/service/watching/open-watching.ts'
 import { type SchedulerWorld, schedulerWorld } from '../exports/scheduler-world.ts'
 
 // Every kind of due work, with a process that is killed at every step of an attempt, and a second one on the same store. The second one leaves the work alone until
@@ -463,6 +464,33 @@ const rows: Readonly<Record<string, Row>> = {
       return createDomainProofs({ context, random: () => 0.5, report, owner, isAlone: false })
     },
   },
+  watch: {
+    guarantee: 'once',
+    hasEffect: false,
+    async make() {
+      return () => table('notice_deliveries').count({ watch: 'backup' })
+    },
+    runner(process, owner) {
+      const began = new Date(world.now.getTime() - 3_600_000)
+      const context = {
+        ...world.waymark.accounts.context,
+        store: process.store,
+        mailer: () => ({ send: async () => undefined }),
+      }
+      const failing = {
+        failures: 2,
+        latest_error: 'no space',
+        copy: null,
+        copied_at: null,
+        reaches_back_to: null,
+        bytes: null,
+        copies: null,
+      }
+      const backups = async () => ({ ...failing, due_at: later(), verify_at: later(), verified_at: null, verify_error: null })
+      const server = { backups, disk: async () => null, quotas: async () => [], pluginProblem: () => null }
+      return openWatching({ context, server, wakeDeliveries: () => undefined, report, owner, isAlone: false, began }, false).runner
+    },
+  },
 }
 
 beforeAll(async () => {
@@ -484,6 +512,8 @@ afterEach(async () => {
     'batch_export_runs',
     'backups',
     'retention_runs',
+    'server_hours',
+    'watch_states',
   ] as const
   await write(async (tables) => {
     for (const name of [...emptied, ...others]) await tables[name].remove({})

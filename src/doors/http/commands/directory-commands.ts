@@ -9,6 +9,7 @@ import { limitsOf } from '../../../service/accounts/projects/historical-imports.
 import { type HistoricalImport, type LevelName, level } from '../../../service/accounts/records.ts'
 import type { RunState } from '../../../service/backups/directory-backups.ts'
 import { lockedDomains } from '../../../service/single-sign-on/locked-domains.ts'
+import { type Figures, figuresOf } from '../server/figures.ts'
 
 // Commands that work in a data directory. If a server owns the directory it executes them, otherwise the command opens the directory. So
 // arguments and results must be JSON.
@@ -69,6 +70,8 @@ export type ImportState = Pick<HistoricalImport, 'is_approved' | 'approved_by' |
 }
 
 export const directoryCommands = {
+  figures: (waymark: Waymark, _: object): Promise<Figures> => figuresOf(waymark),
+
   query: async (waymark: Waymark, input: { readonly project: number; readonly query: unknown }): Promise<object> =>
     (await waymark.project(input.project)).answer(input.query),
 

@@ -14,8 +14,12 @@ export async function ask(app: App, project: ProjectRecord, request: QueryReques
 }
 
 /** Runs a query for the caller of a route. */
-export async function answerTo(visit: ProjectVisit, query: QueryRequest['query']): Promise<object> {
-  const request: QueryRequest = { query, refresh: 'blocking', client_query_id: null, wantsStatus: false }
+export async function answerTo(
+  visit: ProjectVisit,
+  query: QueryRequest['query'],
+  refresh: 'blocking' | 'force_blocking' = 'blocking',
+): Promise<object> {
+  const request: QueryRequest = { query, refresh, client_query_id: null, wantsStatus: false }
   const outcome = await ask(visit.app, visit.project, request, queryCallerOf(visit))
   return 'answer' in outcome ? outcome.answer.object : outcome.status
 }

@@ -5,6 +5,7 @@ import type { App, Readiness } from '../app.ts'
 import { fillDemo } from '../commands/demo-project.ts'
 import { type ConcurrencyLimits, createConcurrency } from '../queries/concurrency.ts'
 import { RequestBodies, type RequestBodyLimits } from '../requests/request-bodies.ts'
+import { figuresOf } from './figures.ts'
 
 /** With a larger lag the server is not ready. */
 const largestLag = 1_000_000
@@ -54,6 +55,8 @@ export function appOf(waymark: Waymark, { limits, rows, allowsDownloads, concurr
     saved: waymark.saved,
     sharing: waymark.sharing,
     notifications: waymark.notifications,
+    watching: waymark.watching,
+    slowQueries: waymark.slowQueries,
     backups: async () => (await waymark.scheduledBackups?.status()) ?? null,
     concurrency: createConcurrency(concurrency),
     requestBodies: new RequestBodies(intake),
@@ -74,5 +77,6 @@ export function appOf(waymark: Waymark, { limits, rows, allowsDownloads, concurr
     rows,
     allowsDownloads,
     readiness: async () => readinessOf(await waymark.condition()),
+    figures: () => figuresOf(waymark),
   }
 }

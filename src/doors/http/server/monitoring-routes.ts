@@ -2,6 +2,7 @@ import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
 import { openApi } from '../reference/openapi.ts'
 import type { Metrics } from './metrics.ts'
+import { serverMetrics } from './server-metrics.ts'
 import { createWebPages } from './web-pages.ts'
 
 const text = (body: string, type = 'text/plain; charset=utf-8') => new Response(body, { headers: { 'content-type': type } })
@@ -21,31 +22,7 @@ export const monitoringRoutes = (
     const isReady = Object.entries(checks).every(([name, { isOk }]) => isOk || excluded.includes(name))
     return Response.json({ ready: isReady, checks }, { status: isReady ? 200 : 503 })
   }
-  const metricsText = async (): Promise<string> => {
-    const readiness = await app.readiness()
-    const { waiting, running } = app.asking.load()
-    const failed = await app.plugins.failedDeliveries.counts()
-    const notices = await app.notifications.deliveries.counts()
-    const gauges: Record<string, number> = {
-      waymark_ready: readiness.isReady ? 1 : 0,
-      waymark_statements_waiting: waiting,
-      waymark_statements_running: running,
-      waymark_deliveries_waiting: failed.waiting,
-      waymark_dead_letters: failed.dead,
-      waymark_notices_waiting: notices.waiting,
-      waymark_notices_failed: notices.failed,
-    }
-    const backups = await app.backups()
-    if (backups) {
-      const seconds = (time: Date | null) => (time ? Math.floor(time.getTime() / 1000) : 0)
-      gauges.waymark_backup_timestamp_seconds = seconds(backups.copied_at)
-      gauges.waymark_backup_verified_timestamp_seconds = seconds(backups.verified_at)
-      gauges.waymark_backup_failures = backups.failures + (backups.verify_error === null ? 0 : 1)
-    }
-    for (const [name, check] of Object.entries(readiness.checks))
-      if (typeof check.detail === 'number') gauges[`waymark_${name}`] = check.detail
-    return metrics.text(gauges)
-  }
+  const metricsText = async (): Promise<string> => metrics.text(await serverMetrics(app))
   // Anybody may ask, and the gauges ask the store.
   let made: { readonly at: number; readonly text: Promise<string> } | null = null
   const onceASecond = async (make: () => Promise<string>): Promise<Response> => {

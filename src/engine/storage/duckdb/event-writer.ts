@@ -3,6 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import type { EventWriter, SlotUse, StagedGroup, WriterState } from '../../../events/ingestion/ports.ts'
 import { type ChangedTable, type ChangedValue, changedTables } from '../../../language/catalog/changed-tables.ts'
 import { readKeptFrom } from '../../../language/catalog/removals.ts'
+import { traced } from '../../../lib/flow/tracing.ts'
 import { excessOf, ordinaryLength } from '../../../limits/large-texts.ts'
 import { peopleOf } from './budget.ts'
 import { lookups, serialReader, storedIdentities } from './event-lookups.ts'
@@ -270,7 +271,8 @@ async function openGroups(instance: WriterInstance, database: string, large: Lar
           changes.isOtherwise = true
         },
         async commit(slots) {
-          await instance.writing(() => instance.gate.write(database, () => commit(touched, metas, removals, changes, slots)))
+          const write = () => instance.gate.write(database, () => commit(touched, metas, removals, changes, slots))
+          await traced('apply', { 'waymark.store': database }, () => instance.writing(write))
           if (changes.largeEvents > 0) await large.after(changes.largeEvents)
         },
       }

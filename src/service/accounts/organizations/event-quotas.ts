@@ -124,6 +124,19 @@ export const createEventQuotas = (context: AccountContext) => {
       return { limit: limitOf(context, project), taken, resets_at: new Date(Date.parse(`${day}T00:00:00Z`) + dayMs).toISOString() }
     },
 
+    /** What projects with a limit have taken today, of those that have ever counted. */
+    async all(): Promise<readonly { readonly project: number; readonly taken: number; readonly limit: number }[]> {
+      const day = dayOf(clock())
+      const stored = await store.read.event_counts.find({})
+      const taken = new Map(stored.map((row) => [row.project_id, row.day === day ? row.events : 0]))
+      for (const [id, known] of days) taken.set(id, known.day === day ? known.taken : 0)
+      const projects = taken.size === 0 ? [] : await store.read.projects.find({ id: [...taken.keys()] })
+      return projects.flatMap((project) => {
+        const limit = limitOf(context, project)
+        return limit === null ? [] : [{ project: project.id, taken: taken.get(project.id)!, limit }]
+      })
+    },
+
     /** Null: the events are taken. A batch that begins within the limit is taken as a whole. */
     async refusal(project: ProjectRecord, events: number): Promise<QuotaRefusal | null> {
       const limit = limitOf(context, project)

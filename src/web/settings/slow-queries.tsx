@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks'
+import type { ExplainedQueryAnswer, SlowQueryAnswer } from '../../doors/answers/query.ts'
+import { ApiError, post } from '../lib/api.ts'
+import { momentText, numberText } from '../lib/format.ts'
+import { useProject } from '../lib/session.ts'
+import { useAction } from '../ui/forms.tsx'
+import { ListTable, Scroll, useList } from '../ui/list-table.tsx'
+import { Dialog } from '../ui/parts.tsx'
+
+const tones: Readonly<Record<SlowQueryAnswer['outcome'], string>> = { answered: 'good', failed: 'bad', cancelled: 'warn' }
+const secondsText = (seconds: number) => `${numberText(Math.round(seconds * 100) / 100)} s`
+
+/** Queries that took long, and where their time went. */
+export function SlowQueriesSection() {
+  const { api, timezone } = useProject()
+  const list = useList<SlowQueryAnswer>(api('slow_queries/?limit=50'))
+  const [open, setOpen] = useState<SlowQueryAnswer | null>(null)
+  if (list.error instanceof ApiError && list.error.status === 403)
+    return (
+      <section class="block">
+        <h2>Slow queries</h2>
+        <p class="note">Only members can see them.</p>
+      </section>
+    )
+  return (
+    <section class="block">
+      <h2>Slow queries</h2>
+      <p class="note">
+        Of the last 30 days, each with a question mark in place of its values. The operator of the server sets from when on a query is slow.
+      </p>
+      <ListTable
+        list={list}
+        what="slow queries"
+        head={['Ended', 'Kind', 'Asked by', 'Took', 'Rows', null]}
+        empty="No query took long."
+        row={(one) => (
+          <tr key={one.id}>
+            <td>{momentText(one.created_at, timezone)}</td>
+            <td class="wrap">{one.kind}</td>
+            <td>{one.caller}</td>
+            <td>
+              <span class={`state ${tones[one.outcome]}`}>{secondsText(one.milliseconds / 1000)}</span>
+              {one.outcome !== 'answered' && ` ${one.error ?? one.outcome}`}
+            </td>
+            <td>{one.rows === null ? '–' : numberText(one.rows)}</td>
+            <td>
+              <button type="button" onClick={() => setOpen(one)}>
+                Details
+              </button>
+            </td>
+          </tr>
+        )}
+      />
+      {open && <Details of={open} onClose={() => setOpen(null)} />}
+    </section>
+  )
+}
+
+const pretty = (value: unknown): string => JSON.stringify(value, null, 2)
+const shapeText = (shape: string): string => {
+  try {
+    return pretty(JSON.parse(shape))
+  } catch {
+    return shape // it was cut
+  }
+}
+
+function Details({ of, onClose }: { of: SlowQueryAnswer; onClose: () => void }) {
+  const { api } = useProject()
+  const { act, isBusy, failure } = useAction()
+  const [explained, setExplained] = useState<ExplainedQueryAnswer | null>(null)
+  const explain = () => act(async () => setExplained(await post<ExplainedQueryAnswer>(api(`slow_queries/${of.id}/explain/`))))
+  return (
+    <Dialog title={`${of.kind}, ${secondsText(of.milliseconds / 1000)}`} onClose={onClose}>
+      {of.steps.length > 0 && (
+        <table class="rows">
+          <tbody>
+            {of.steps.map(({ label, seconds }, i) => (
+              <tr key={i}>
+                <th scope="row">{label}</th>
+                <td>{secondsText(seconds)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <Scroll label="Query">
+        <pre tabIndex={0}>{of.query === null ? shapeText(of.shape) : pretty(of.query)}</pre>
+      </Scroll>
+      {of.query === null ? (
+        <p class="note">Its values are shown to administrators and to those who asked.</p>
+      ) : (
+        <p>
+          <button type="button" disabled={isBusy} onClick={explain}>
+            {isBusy ? 'Asking again' : 'Explain'}
+          </button>{' '}
+          <span class="note">Asks it again, and shows its plan.</span>
+        </p>
+      )}
+      {failure}
+      {explained && (
+        <Scroll label="Plan">
+          <pre tabIndex={0}>{explained.explain.map(planText).join('\n\n')}</pre>
+        </Scroll>
+      )}
+    </Dialog>
+  )
+}
+
+/** The road of a question, and the SQL of its statement. */
+function planText({ label, road, reason, sql }: ExplainedQueryAnswer['explain'][number]): string {
+  const how = [road, reason].filter((one) => typeof one === 'string').join(': ')
+  return [`${label}${how === '' ? '' : ` (${how})`}`, ...(typeof sql === 'string' ? [sql] : [])].join('\n')
+}

@@ -34,6 +34,9 @@ const kept: ReadonlySet<string> = new Set([
   'road',
 ])
 const statements: ReadonlySet<string> = new Set(['query'])
+/** Names of properties, or expressions of the language. */
+const expressions: ReadonlySet<string> = new Set(['key', 'property', 'math_property', 'breakdown', 'orderBy'])
+const isName = (text: string): boolean => /^[\w$.:/ -]*$/.test(text)
 
 const isDigit = (char: string | undefined): boolean => char !== undefined && char >= '0' && char <= '9'
 const isWord = (char: string | undefined): boolean => char !== undefined && /[\w$]/.test(char)
@@ -82,6 +85,6 @@ export function redactedQuery(query: unknown, name = ''): unknown {
   if (Array.isArray(query)) return query.map((one) => redactedQuery(one, name))
   if (typeof query === 'object' && query !== null)
     return Object.fromEntries(Object.entries(query).map(([field, value]) => [field, redactedQuery(value, field)]))
-  if (typeof query === 'string' && statements.has(name)) return redactedStatement(query)
+  if (typeof query === 'string' && (statements.has(name) || (expressions.has(name) && !isName(query)))) return redactedStatement(query)
   return kept.has(name) || (typeof query === 'boolean' && name !== 'value') || query === null ? query : '?'
 }

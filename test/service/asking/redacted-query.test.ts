@@ -48,6 +48,19 @@ test('of a question only names and choices stay', () => {
   })
 })
 
+test('expressions in place of names of properties lose their values, names keep theirs', () => {
+  const of = (breakdown: string) => redactedQuery({ kind: 'TrendsQuery', breakdownFilter: { breakdown, breakdown_type: 'hogql' } })
+  expect(of("if(properties.email = 'ann@example.com', 1, 0)")).toMatchObject({
+    breakdownFilter: { breakdown: 'if(properties.email = ?, ?, ?)' },
+  })
+  expect(of('$initial_utm_source 2')).toMatchObject({ breakdownFilter: { breakdown: '$initial_utm_source 2' } })
+  expect(redactedQuery({ kind: 'EventsQuery', orderBy: ["properties.name = 'Ann' DESC", 'timestamp DESC'], select: ["'Ann'"] })).toEqual({
+    kind: 'EventsQuery',
+    orderBy: ['properties.name = ? DESC', 'timestamp DESC'],
+    select: ['?'],
+  })
+})
+
 test('no text in quotes is left of any statement', () => {
   const word = fc.constantFrom('select ', 'a ', '= ', '-- x\n', '/* y */', '"n" ', '`m` ', '1', '\\', ' ')
   const secret = fc.constantFrom("'SECRET'", "'it''SECRET'", "'\\'SECRET'", "'SECRET\\\\'")

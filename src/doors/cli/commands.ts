@@ -150,7 +150,7 @@ export const commands: readonly ListedCommand[] = [
   {
     name: 'doctor',
     summary: 'Checks a data directory, its logs and its stores. Reports problems and what opening would do. Read-only.',
-    load: async () => (await import('./doctor.ts')).doctor,
+    load: async () => (await import('./doctor/doctor.ts')).doctor,
   },
   {
     name: 'trim',

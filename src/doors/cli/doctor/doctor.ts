@@ -1,30 +1,33 @@
 import { readdir, stat, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { recordsAside } from '../../engine/storage/files/attempts-file.ts'
-import type { Instance } from '../../engine/storage/instance.ts'
-import { type LastOwner, readLastOwner } from '../../engine/storage/locks/lock.ts'
-import { inspectProject, type ProjectInspection } from '../../engine/storage/project-storage.ts'
-import { BrokenFileError, openServerInspector, openStoreInspector } from '../../engine/storage/recovery/inspector.ts'
-import { recoveryText } from '../../engine/storage/recovery/recovery-report.ts'
-import type { EngineChoice } from '../../engine.ts'
-import { WaymarkError } from '../../errors/errors.ts'
-import { asideText } from '../../lib/text/aside-text.ts'
-import type { Accounts } from '../../service/accounts/accounts.ts'
-import { defaultSettings } from '../../service/accounts/context.ts'
-import { openAccounts } from '../../service/directory/control.ts'
-import { listLargest } from '../../service/directory/large-rows.ts'
-import { type LockedDomain, lockedDomains, lockedText } from '../../service/single-sign-on/locked-domains.ts'
-import { directoryCommands, type ImportState } from '../http/commands/directory-commands.ts'
-import { engineOf } from './clickhouse-option.ts'
-import type { Command, Output, Values } from './command.ts'
-import { directoryOptions, mustBeDataDirectory, recoveryOf, recoveryOption } from './directory.ts'
-import { type RunningServer, runningServer } from './running-server.ts'
+import { recordsAside } from '../../../engine/storage/files/attempts-file.ts'
+import type { Instance } from '../../../engine/storage/instance.ts'
+import { type LastOwner, readLastOwner } from '../../../engine/storage/locks/lock.ts'
+import { inspectProject, type ProjectInspection } from '../../../engine/storage/project-storage.ts'
+import { BrokenFileError, openServerInspector, openStoreInspector } from '../../../engine/storage/recovery/inspector.ts'
+import { recoveryText } from '../../../engine/storage/recovery/recovery-report.ts'
+import type { EngineChoice } from '../../../engine.ts'
+import { WaymarkError } from '../../../errors/errors.ts'
+import { asideText } from '../../../lib/text/aside-text.ts'
+import { bytesText } from '../../../lib/text/bytes-text.ts'
+import type { Accounts } from '../../../service/accounts/accounts.ts'
+import { defaultSettings } from '../../../service/accounts/context.ts'
+import { openAccounts } from '../../../service/directory/control.ts'
+import { listLargest } from '../../../service/directory/large-rows.ts'
+import { type LockedDomain, lockedDomains, lockedText } from '../../../service/single-sign-on/locked-domains.ts'
+import { directoryCommands, type ImportState } from '../../http/commands/directory-commands.ts'
+import { engineOf } from '../clickhouse-option.ts'
+import type { Command, Output, Values } from '../command.ts'
+import { directoryOptions, mustBeDataDirectory, recoveryOf, recoveryOption } from '../directory.ts'
+import { type RunningServer, runningServer } from '../running-server.ts'
+import { type DiskSpeed, hostFacts, hostLines, measureDisk } from './host.ts'
 
 export const doctor: Command = {
   options: {
     ...directoryOptions,
     recovery: recoveryOption,
     hosted: { summary: 'report the import limits that apply with serve --hosted' },
+    disk: { summary: 'also measure how fast the disk writes and syncs, with a file of 32 MiB in the directory, which is removed' },
     largest: { summary: 'list the twenty largest rows of account data; `waymark trim` cuts those that are too large' },
   },
   run: async (values, output) => {
@@ -37,11 +40,31 @@ export const doctor: Command = {
     const server = await runningServer(dataDir)
     const lastOwner = server ? 'closed' : await readLastOwner(dataDir)
     output.out(`Directory        ${dataDir}, ${bytesText(bavail * bsize)} free`)
+    const disk = values.isOn('disk') ? await diskSpeed(dataDir, bavail * bsize) : undefined
+    for (const { text, isWarning } of hostLines(await hostFacts(await newestFileAt(dataDir), disk)))
+      output.out(`Host             ${isWarning ? 'look at this: ' : ''}${text}`)
     const problems = server ? await askServer(server, output) : await inspect(resolve(dataDir), engine, lastOwner, values, output)
     if (problems > 0)
       throw new WaymarkError('command-failed', { message: `${problems} ${problems === 1 ? 'thing needs' : 'things need'} attention.` })
     if (!server) output.out('All is well.')
   },
+}
+
+const leastFree = 256 * 1024 ** 2
+
+function diskSpeed(dataDir: string, free: number): Promise<DiskSpeed> {
+  if (free < leastFree)
+    throw new WaymarkError('command-failed', { message: `${dataDir} has ${bytesText(free)} free: too little to measure the disk.` })
+  return measureDisk(dataDir)
+}
+
+/** When the directory, or one of its projects, was written to last. Null: it has no file yet. */
+async function newestFileAt(dataDir: string): Promise<number | null> {
+  const projects = await readdir(join(dataDir, 'projects')).catch(() => [])
+  const paths = [...(await readdir(dataDir)), ...projects.map((id) => join('projects', id, 'log'))]
+  const stats = await Promise.all(paths.map((path) => stat(join(dataDir, path)).catch(() => null)))
+  const times = stats.flatMap((one) => (one ? [one.mtimeMs] : []))
+  return times.length > 0 ? Math.max(...times) : null
 }
 
 async function askServer(server: RunningServer, output: Output): Promise<number> {
@@ -180,11 +203,4 @@ async function sizeOf(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => [])
   const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size))
   return sizes.reduce((sum, size) => sum + size, 0)
-}
-
-const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
-function bytesText(bytes: number): string {
-  let [value, unit] = [bytes, 0]
-  while (value >= 1024 && unit < units.length - 1) [value, unit] = [value / 1024, unit + 1]
-  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`
 }

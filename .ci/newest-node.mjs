@@ -10,6 +10,7 @@ const tests = [
   'test/core/lists/',
   'test/core/folds/',
   'test/core/kernels/',
+  'test/core/simd/',
   'test/events/ingestion/',
   'test/clients/',
   'test/doors/http/served.test.ts',

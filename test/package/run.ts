@@ -75,7 +75,7 @@ try {
     ]
     tarball = join(folder, packed.filename)
     const allowed =
-      /^(dist\/(?!internal)|docs\/.*\.(md|svg|png)$|README\.md$|CHANGELOG\.md$|SECURITY\.md$|LICENSE$|Dockerfile$|deploy\/[\w.]+$|package\.json$)/
+      /^(dist\/(?!internal)|docs\/.*\.(md|svg|png)$|README\.md$|CHANGELOG\.md$|SECURITY\.md$|LICENSE$|Dockerfile$|deploy\/[\w.-]+$|package\.json$)/
     const strays = packed.files.map((file) => file.path).filter((path) => !allowed.test(path))
     mustHold(strays.length === 0, `the package holds files that do not belong in it: ${strays.join(', ')}`)
     mustHold(

@@ -734,9 +734,6 @@ async function configure(database: DuckDBInstance, { memoryLimit, threads, direc
       `checkpoint_threshold = '${Math.floor(checkpointBytes(memoryLimit) / 1024)}KiB'`,
       // In 1.5.6 it fails with an internal error where a filter below `QUALIFY row_number() … <= n` leaves a projection behind.
       "disabled_optimizers = 'top_n_window_elimination'",
-      // The rows of a sorted page are found by what they are sorted by, and then read: 50 rows of them usually. A hundred events of 111,000 took 30 ms of CPU time, and take 9; from ten
-      // thousand on it gains nothing.
-      'late_materialization_max_rows = 1001',
       'autoinstall_known_extensions = false',
       'autoload_known_extensions = false',
       // The order matters: directories can be allowed only while external access is still on.

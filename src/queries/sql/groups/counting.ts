@@ -85,8 +85,8 @@ export class Counting {
     const groups = measured.map(({ part }) => new Map(part.combinations.map((combination, group) => [combination, group])))
     const buckets = this.edges ? this.edges.length - 1 : 1
     const counts = all!.part.state as Float64Array
-    const keys: string[][] = grouped.keys.map(() => [])
-    const measures = grouped.measures.map(({ value }) => ({ isNumber: value.kind === 'numbers', texts: [] as string[] }))
+    const keys: (string | null)[][] = grouped.keys.map(() => [])
+    const measures = grouped.measures.map(({ value }) => ({ isNumber: value.kind === 'numbers', values: [] as (number | null)[] }))
     const times: string[] = []
     let rows = 0
     const mostRows = mostCells / (keys.length + measures.length + 1)
@@ -94,14 +94,14 @@ export class Counting {
       for (const [i, { keys: indexes }] of splits.entries()) {
         const parts = combinationTexts(combination, texts)[i]!.split(between)
         if (parts.length !== indexes.length) return refuse('statement-without-fold', 'such texts')
-        for (const [at, index] of indexes.entries()) keys[index]!.push(parts[at]!)
+        for (const [at, index] of indexes.entries()) keys[index]!.push(parts[at] === isNull ? null : parts[at]!.slice(isKey.length))
       }
       for (const [i, measure] of measures.entries()) {
         const group = groups[i]!.get(combination)
         const cell = group === undefined ? null : group * buckets + bucket
         const value = numberAt(measured[i]!.part.state, cell, grouped.measures[i]!)
         if (value !== null && !Number.isFinite(value)) return refuse('statement-without-fold', 'numbers that are not finite')
-        measure.texts.push(value === null ? '' : String(value))
+        measure.values.push(value)
       }
       if (this.edges) times.push(textOfMicros(this.edges[bucket]!))
       return ++rows > mostRows ? refuse('many-values') : null

@@ -44,7 +44,7 @@ export function* groupsFromLists(statement: Query, grouped: GroupedEvents, env: 
 const noRows = ({ keys, measures, intervals }: GroupedEvents): RowColumns => ({
   rows: 0,
   keys: keys.map(() => []),
-  measures: measures.map(({ value }) => ({ isNumber: value.kind === 'numbers', texts: [] })),
+  measures: measures.map(({ value }) => ({ isNumber: value.kind === 'numbers', values: [] })),
   times: intervals && [],
 })
 

@@ -1,50 +1,66 @@
 import { noSpan } from '../../../errors/span.ts'
-import { alias, call, equals, field, literal, select } from '../../../language/ast/build.ts'
-import type { Expr, Query } from '../../../language/ast/nodes.ts'
+import { alias, call, field, literal, select } from '../../../language/ast/build.ts'
+import type { Expr, Literal, Query, ValuesSource } from '../../../language/ast/nodes.ts'
 import { keyColumn, measureColumn } from './grouped.ts'
 import { timestampOf } from './times.ts'
 
-// The rows of groups as a table of a statement: each column is an array of literals.
+// The rows of groups as a table of a statement, of literals.
 
 export interface RowColumns {
   readonly rows: number
-  /** `1` and the text, or `0`: null. */
-  readonly keys: readonly (readonly string[])[]
-  /** Of numbers, an empty text is null; all others are counts. */
-  readonly measures: readonly { readonly isNumber: boolean; readonly texts: readonly string[] }[]
-  /** A time of each row. */
+  readonly keys: readonly (readonly (string | null)[])[]
+  /** Numbers may be null; all others are counts. */
+  readonly measures: readonly { readonly isNumber: boolean; readonly values: readonly (number | null)[] }[]
+  /** A time of each row, as text. */
   readonly times: readonly string[] | null
 }
 
-/** More than any text has. */
-const longest = 2 ** 31 - 1
-
-/** An array without items has no type. */
-const noText = ['']
 /** Each is a literal of a statement. */
 export const mostCells = 8_000
 
+const float = (value: number | null): Literal => (value === null ? literal(null) : { ...literal(value), type: 'float' })
+
+interface Column {
+  readonly name: string
+  readonly cells: readonly Literal[]
+  /** A value for a table without rows. */
+  readonly usual: Literal
+  /** From the column of the literals, whose type depends on them. */
+  readonly value: (cell: Expr) => Expr
+}
+
 export function groupRows({ rows, keys, measures, times }: RowColumns, areNullable: readonly boolean[]): Query {
-  const texts = new Map<string, readonly string[]>()
-  const columns: Expr[] = []
-  const add = (name: string, column: readonly string[], value: (text: Expr) => Expr) => {
-    texts.set(`${name}_text`, column)
-    columns.push(alias(value(field(`${name}_text`)), name))
+  const columns: readonly Column[] = [
+    ...keys.map((key, i): Column => {
+      const value = (cell: Expr) => (areNullable[i] ? call('toNullable', cell) : cell)
+      return { name: keyColumn(i), cells: key.map(literal), usual: literal(''), value }
+    }),
+    ...measures.map(({ isNumber, values }, i): Column => {
+      const name = measureColumn(i)
+      return isNumber
+        ? { name, cells: values.map(float), usual: float(0.5), value: (cell) => call('toNullable', cell) }
+        : {
+            name,
+            cells: values.map((count) => literal(count)),
+            usual: literal(0),
+            value: (cell) => ({ kind: 'cast', expr: cell, type: 'UInt64', isTry: false, span: noSpan }),
+          }
+    }),
+    ...(times ? [{ name: 'timestamp', cells: times.map(literal), usual: literal(''), value: timestampOf }] : []),
+  ]
+  // A column of nothing but NULL has no type: a row that is left out gives it one.
+  const marker = '@row'
+  const usual = [literal(0), ...columns.map((column) => column.usual)]
+  const source: ValuesSource = {
+    kind: 'values',
+    rows: [usual, ...Array.from({ length: rows }, (_, row) => [literal(1), ...columns.map(({ cells }) => cells[row]!)])],
+    alias: '@groups',
+    columnAliases: [marker, ...columns.map(({ name }) => `${name}_given`)],
+    span: noSpan,
   }
-  for (const [i, key] of keys.entries())
-    add(keyColumn(i), key, (text) => {
-      const value = call('substring', text, literal(2), literal(longest))
-      return areNullable[i] ? call('if', equals(text, literal('0')), literal(null), value) : value
-    })
-  for (const [i, { isNumber, texts: values }] of measures.entries())
-    add(measureColumn(i), values, (text) => (isNumber ? call('toFloat', text) : call('_toUInt64', text)))
-  if (times) add('timestamp', times, timestampOf)
-  const lists = [...texts].map(([name, values]) =>
-    alias({ kind: 'array', items: (rows === 0 ? noText : values).map(literal), span: noSpan }, name),
-  )
   return select({
-    columns,
-    arrayJoin: { kind: 'arrayJoin', left: false, items: lists, span: noSpan },
-    where: rows === 0 ? literal(false) : null,
+    columns: columns.map(({ name, value }) => alias(value(field(`${name}_given`)), name)),
+    from: source,
+    where: call('equals', field(marker), literal(1)),
   })
 }

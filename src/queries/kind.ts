@@ -66,8 +66,6 @@ export interface ListedFold<T = unknown> {
   readonly actors?: { readonly column: number; readonly except: string | null } | null
   /** Must compile before the lists answer: what is refused as a statement is refused then. */
   readonly check?: Query | undefined
-  /** Lists of fewer events refuse: a statement is as fast. */
-  readonly leastEvents?: number
   /** What the lists lack is loaded when it is asked for again. */
   readonly isRare?: boolean
   readonly fold: ListFold<T>
@@ -117,6 +115,8 @@ export function* foldedAll<R>(label: string, asked: ListedFolds): QueryRun<reado
 /** What a kind asks, and the roads to the answer that it has. The first road that is open is taken (`engine/execution/roads.ts`). */
 export interface Question<R> extends Readonly<Partial<Record<RoadName, Road<R>>>> {
   readonly label: string
+  /** Lists of fewer events are not asked: a statement is as fast. */
+  readonly leastEvents?: number
 }
 export interface RoadsAsk {
   readonly kind: 'roads'

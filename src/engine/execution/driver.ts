@@ -224,7 +224,8 @@ export function driverOf(
   const { pause, completed } = pausesOf(project, checkpoint)
   const asked: AskedStatement[] = []
   const folds: FoldNote[] = []
-  const choice = { road: settings.road, foldsInEngine: project.dialect.capabilities.foldsInEngine, notes: folds }
+  const { foldsInEngine } = project.dialect.capabilities
+  const choice = { road: settings.road, foldsInEngine, events: Number(facts.appliedSeq), notes: folds }
   let count = 0
   const statementFor = async ({ query }: Pick<StatementAsk, 'query'>): Promise<{ compiled: Compiled; statement: Statement }> => {
     try {
@@ -258,11 +259,10 @@ export function driverOf(
     entry.seconds = (performance.now() - started) / 1000
     return table
   }
-  const foldLists = async ({ label, names, columns, actors = null, check, leastEvents = 0, isRare = false, folds: asked }: FoldAsk) => {
+  const foldLists = async ({ label, names, columns, actors = null, check, isRare = false, folds: asked }: FoldAsk) => {
     const started = performance.now()
     if (!project.fold) return refuse('no-lists')
     const seq = Number(facts.appliedSeq)
-    if (seq < leastEvents && settings.road !== 'core') return refuse('few-events')
     const failures = new Set<unknown>()
     const compiled: Compiled[] = []
     const failing = (error: unknown) => {

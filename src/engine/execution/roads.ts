@@ -51,6 +51,8 @@ export interface Choice {
   /** Only this road, or an error with the reason. */
   readonly road?: Road
   readonly foldsInEngine: boolean
+  /** Of the project, approximately. */
+  readonly events: number
   /** Folds leave their notes here, and so does every question that no fold answered. */
   readonly notes: FoldNote[]
 }
@@ -110,7 +112,7 @@ function* answersTo(questions: readonly Question<unknown>[], choice: Choice, aro
         left.push(one)
         continue
       }
-      const plan = closed(road, choice) ?? question[road]()
+      const plan = closed(road, question, choice) ?? question[road]()
       const before = choice.notes.length
       const run = alongRoads(runOf(plan, question.label), choice, refused)
       if (road === 'statement') {
@@ -149,8 +151,15 @@ function* answersTo(questions: readonly Question<unknown>[], choice: Choice, aro
   return answers
 }
 
-const closed = (road: RoadName, { road: asked, foldsInEngine }: Choice): Refusal | null =>
-  road === 'lists' && asked === 'sql' ? refuse('sql-asked') : road === 'engine' && !foldsInEngine ? refuse('engine-without-lists') : null
+function closed(
+  road: RoadName,
+  { leastEvents = 0 }: Pick<Question<unknown>, 'leastEvents'>,
+  { road: asked, foldsInEngine, events }: Choice,
+): Refusal | null {
+  if (road === 'engine') return foldsInEngine ? null : refuse('engine-without-lists')
+  if (road !== 'lists' || asked === 'core') return null
+  return asked === 'sql' ? refuse('sql-asked') : events < leastEvents ? refuse('few-events') : null
+}
 
 function* runOf(plan: Plan<unknown> | Refusal, label: string): QueryRun<unknown> {
   if (plan instanceof Refusal) return plan

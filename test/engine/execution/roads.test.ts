@@ -45,7 +45,7 @@ function run<R>(asking: QueryRun<R>, { folds = [], ...choice }: Partial<Choice> 
     if (ask.kind === 'statement') asked.push([ask.label])
     return new Table()
   }
-  const steps = alongRoads(asking, { foldsInEngine: false, notes, ...choice })
+  const steps = alongRoads(asking, { foldsInEngine: false, events: 1000, notes, ...choice })
   let step = steps.next()
   while (!step.done) step = steps.next(answerTo(step.value))
   return { answer: step.value, notes, asked }
@@ -98,6 +98,21 @@ test.each<[string, Partial<Record<RoadName, Road<string>>>, Parameters<typeof ru
   expect(
     found.notes.map((note) => note.roads!.map(({ road, isTaken, code }) => [road, isTaken && 'taken', code].filter(Boolean).join(' '))),
   ).toEqual([notes])
+})
+
+test.each([
+  [{ events: 999 }, 'statement'],
+  [{ events: 1000 }, 'folded'],
+  [{ events: 999, road: 'core' as const }, 'folded'],
+])('lists of few events are not asked, unless they alone are: %o', (choice, expected) => {
+  const planned: string[] = []
+  const lists = () => {
+    planned.push('lists')
+    return listed()
+  }
+  const asked = { ...question({ lists, statement: statement('statement') }), leastEvents: 1000 }
+  const { answer } = run(along(asked), { folds: ['folded'], ...choice })
+  expect([answer, planned]).toEqual([expected, expected === 'folded' ? ['lists'] : []])
 })
 
 test('a refused road has the sentence of its code, and the note that of the lists', () => {

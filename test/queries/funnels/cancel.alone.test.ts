@@ -44,7 +44,7 @@ const cases = [
 test.each(cases)('a funnel pauses at least once in every few hundred thousand events: %s', async (_, asked) => {
   const env = await project.context()
   const kind = queryKinds.FunnelsQuery!
-  const run = alongRoads(kind.run(kind.schema.parse(asked), env), { foldsInEngine: false, notes: [] })
+  const run = alongRoads(kind.run(kind.schema.parse(asked), env), { foldsInEngine: false, events: 0, notes: [] })
   const answerTo = async (ask: PlainAsk): Promise<Answer> => {
     const table = async ({ query: tree, take }: Extract<PlainAsk, { query: unknown }>) => {
       const rows = await project.run(statementOf((await compileFor(tree, project, env)).printed, 'UTC'), {})

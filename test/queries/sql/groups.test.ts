@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { open, type Waymark } from '../../../src/engine.ts'
+import { parseQuery } from '../../../src/language/parser/parse.ts'
 import type { Project } from '../../../src/project.ts'
+import { groupedEvents } from '../../../src/queries/sql/groups/grouped.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
 
 // Statements that group events: what the lists of the core count for them equals what the engine answers over the events.
@@ -219,6 +221,18 @@ test.each(['select event, count() from events', 'select uuid from events limit 1
     (error: Error) => error.message.includes('event'),
   )
   expect(await answer).toBe(true)
+})
+
+test('names that use each other many times are not copied without end', async () => {
+  const names = Array.from(
+    { length: 12 },
+    (_, i) =>
+      `${Array(60)
+        .fill(i === 0 ? 'count()' : `n${i - 1}`)
+        .join(' + ')} as n${i}`,
+  )
+  const statement = parseQuery(`select event, ${names.join(', ')} from events group by event`)
+  expect(groupedEvents(statement)).toMatchObject({ reason: expect.stringContaining('names that use each other so often') })
 })
 
 test('few events are read by a statement, unless the lists are asked for', async () => {

@@ -31,22 +31,16 @@ export const measureColumn = (index: number): string => `@measure_${index}`
 
 const unusualNodes: Readonly<Record<string, string>> = { lambda: 'lambdas', subquery: 'subqueries', columns: 'COLUMNS', tag: 'tags' }
 
-/** All nodes of the expressions of a statement. */
-function nodesIn(query: Select): readonly Node[] {
-  const found: Node[] = []
-  walk(query, (node) => {
-    // A name in the middle of an expression may be used before it.
-    found.push(node)
-  })
-  return found
-}
-
 const refused = (what: string): Refusal => refuse('statement-without-fold', what)
 
 /** What such a statement may not have. */
 function unusual(query: Select): string | null {
   const { from, groupBy, limit } = query
-  for (const { kind } of nodesIn(query)) if (Object.hasOwn(unusualNodes, kind)) return unusualNodes[kind]!
+  let node: string | undefined
+  walk(query, ({ kind }) => {
+    if (Object.hasOwn(unusualNodes, kind)) node ??= unusualNodes[kind]
+  })
+  if (node !== undefined) return node
   if (query.with.length > 0) return 'WITH'
   if (query.distinct || query.distinctOn.length > 0) return 'DISTINCT'
   if (query.arrayJoin) return 'ARRAY JOIN'
@@ -63,23 +57,28 @@ function unusual(query: Select): string | null {
 }
 
 const mostNested = 8
+/** Nodes that take the places of names: each use of a name is a copy, so names that use others several times multiply. */
+const mostCopied = 2_000
 
-/** Replaces names of columns of the statement by what they stand for. */
-function inlined(columns: readonly Expr[]): ((expr: Expr) => Expr) | null {
-  const aliases = new Map(columns.flatMap((column) => (column.kind === 'alias' ? [[column.name, column.expr] as const] : [])))
-  const isOfEvents = ({ name, expr }: Alias) =>
-    Object.hasOwn(tables.events!.fields, name) && !(expr.kind === 'field' && expr.chain.join('.') === name)
+type Inline = (expr: Expr) => Expr
+
+/** Replaces names of columns of the statement by what they stand for. Null: a name is ambiguous. `isTooLarge`: some were left, since the copies are too many. */
+function inlined(columns: readonly Expr[]): { readonly stands: Inline; isTooLarge(): boolean } | null {
   const named = columns.filter((column) => column.kind === 'alias')
+  const aliases = new Map(named.map(({ name, expr }) => [name, expr]))
+  const isItself = (name: string, expr: Expr) => expr.kind === 'field' && expr.chain.join('.') === name
+  const isOfEvents = ({ name, expr }: Alias) => Object.hasOwn(tables.events!.fields, name) && !isItself(name, expr)
   if (named.length !== aliases.size || named.some(isOfEvents)) return null
-  const replace = (expr: Expr, depth: number): Expr => {
-    if (depth > mostNested) return expr
-    return rewrite<Expr>({ ...expr }, (node) => {
-      if (node.kind !== 'field' || node.chain.length !== 1) return node
-      const stands = aliases.get(node.chain[0]!)
-      return stands && !(stands.kind === 'field' && stands.chain.join('.') === node.chain[0]) ? replace(stands, depth + 1) : node
+  let copied = 0
+  const replace = (expr: Expr, depth: number): Expr =>
+    rewrite<Expr>({ ...expr }, (node) => {
+      if (depth > 0) copied++
+      if (node.kind !== 'field' || node.chain.length !== 1 || copied > mostCopied || depth === mostNested) return node
+      const [name] = node.chain as [string]
+      const expr = aliases.get(name)
+      return expr && !isItself(name, expr) ? replace(expr, depth + 1) : node
     })
-  }
-  return (expr) => replace(expr, 0)
+  return { stands: (expr) => replace(expr, 0), isTooLarge: () => copied > mostCopied }
 }
 
 const nameOf = (column: Expr): string => (column.kind === 'alias' ? column.name : columnName(column))
@@ -90,23 +89,26 @@ export function groupedEvents(query: Query): GroupedEvents | Refusal {
   if (query.kind !== 'select') return refused('UNION, INTERSECT and EXCEPT')
   const other = unusual(query)
   if (other) return refused(other)
-  const stands = inlined(query.columns)
-  if (!stands) return refused('a column that is named like a field of events')
+  const names = inlined(query.columns)
+  if (!names) return refused('a column that is named like a field of events')
+  const { stands, isTooLarge } = names
   const columns = query.columns.map((column) => stands(plain(column)))
   /** `group by 1` is the first column. */
   const placed = (item: Expr): Expr =>
     item.kind === 'literal' && item.type === 'int' ? (columns[Number(item.value) - 1] ?? item) : stands(item)
   const grouping = (query.groupBy?.items ?? []).map(placed)
-  const parts = new Parts(grouping)
-  if (parts.refusal) return parts.refusal
   const where = conditionsOf(query.where && stands(query.where))
+  const having = query.having && stands(query.having)
+  const ordering = query.orderBy.map((item) => ({ ...item, expr: placed(item.expr) }))
+  if (isTooLarge()) return refused('names that use each other so often')
+  const parts = new Parts(grouping)
   const overGroups: Select = {
     ...query,
     columns: columns.map(
       (column, i): Alias => ({ kind: 'alias', expr: parts.over(column), name: nameOf(query.columns[i]!), span: column.span }),
     ),
-    where: query.having && parts.over(stands(query.having)),
-    orderBy: query.orderBy.map((item) => ({ ...item, expr: parts.over(placed(item.expr)) })),
+    where: having && parts.over(having),
+    orderBy: ordering.map((item) => ({ ...item, expr: parts.over(item.expr) })),
     groupBy: null,
     having: null,
   }
@@ -165,7 +167,7 @@ class Parts {
       if (isWithin && key >= 0) this.usedWithin.add(key)
       return field(column)
     }
-    if (this.intervals && this.idOf(node) === this.idOf(this.intervals.expr)) return node // over `timestamp` of the group
+    if (this.intervals && id === this.idOf(this.intervals.expr)) return node // over `timestamp` of the group
     if (node.kind === 'call' && isAggregate(node)) return this.measured(node)
     if (node.kind === 'field') this.refusal ??= refused(`${node.chain.join('.')} outside of an aggregate`)
     if (node.kind === 'star') this.refusal ??= refused('*')

@@ -19,9 +19,6 @@ import { type Bound, instantOf, type Range, textOfMicros, textOfTime, timeOfText
 // A statement that groups events, by the lists of the core: they count, and the statement itself goes over the rows of the groups. Its functions, its order and its limit are those of the
 // engine, and so are the types of its columns, which must be those of the statement over events.
 
-/** A statement over fewer events takes no longer. */
-const leastEvents = 200_000
-
 /** The table of the answer. `statement`: with its limit. */
 export function* groupsFromLists(statement: Query, grouped: GroupedEvents, env: QueryContext): QueryRun<Table | Refusal> {
   const areNullable = keyTypes(grouped, env)
@@ -34,7 +31,7 @@ export function* groupsFromLists(statement: Query, grouped: GroupedEvents, env: 
   const edges = grouped.intervals && (yield* edgesOf(grouped.intervals, range, env))
   if (edges instanceof Refusal) return edges
   const counting = new Counting(grouped, range, edges, env)
-  const found = yield* foldedAll<Found>('statement', { ...counting.folds(), check: statement, leastEvents, isRare: true })
+  const found = yield* foldedAll<Found>('statement', { ...counting.folds(), check: statement, isRare: true })
   if (found instanceof Refusal) return found
   const rows = counting.rows(found)
   if (rows instanceof Refusal) return rows

@@ -36,7 +36,7 @@ export async function answerOnClickHouse(
     for (const statement of ask) tables.push(await run(statement))
     return tables
   }
-  const generator = alongRoads(kind.run(kind.schema.parse(query), await project.context()), { foldsInEngine, notes: [] })
+  const generator = alongRoads(kind.run(kind.schema.parse(query), await project.context()), { foldsInEngine, events: 0, notes: [] })
   let step = generator.next()
   while (!step.done) step = generator.next(await answerTo(step.value))
   return step.value

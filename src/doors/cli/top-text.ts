@@ -39,7 +39,7 @@ const line = (name: string, text: string) => `${name.padEnd(10)} ${text}`
 const diskText = ({ disk }: Figures): string => {
   if (!disk) return 'in memory'
   const { freeBytes, untilFullSeconds } = disk
-  return `${sizeText(freeBytes)} free, ${untilFullSeconds === null ? 'does not fill, or not known yet' : `full in ${durationText(untilFullSeconds)}`}`
+  return `${sizeText(freeBytes)} free, ${untilFullSeconds === null ? 'not filling' : `full in ${durationText(untilFullSeconds)}`}`
 }
 const backupText = ({ backup, time }: Figures): string => {
   if (!backup) return 'none are made'

@@ -235,6 +235,51 @@ test('names that use each other many times are not copied without end', async ()
   expect(groupedEvents(statement)).toMatchObject({ reason: expect.stringContaining('names that use each other so often') })
 })
 
+test.each(['Asia/Kathmandu', 'Australia/Lord_Howe', 'America/New_York'])('hours of %s', async (timezone) => {
+  // Clocks of Lord Howe are put back by half an hour on 5 April.
+  const other = await waymark.createProject({ name: timezone, timezone })
+  const batch = Array.from({ length: 600 }, (_, i) => ({
+    event: 'visit',
+    distinct_id: `user-${i % 7}`,
+    timestamp: new Date(Date.UTC(2026, 3, 4) + i * 331_337).toISOString(),
+  }))
+  await other.ingest({ batch } as never)
+  const query =
+    "select toStartOfHour(timestamp) as h, count(), uniq(person_id) from events where timestamp > '2026-04-03' group by h order by h"
+  const of = async (road: 'core' | 'sql') =>
+    ((await other.query({ kind: 'SqlLikeQuery', query, modifiers: { road } } as never)) as unknown as SqlAnswer).results
+  expect(await of('core')).toEqual(await of('sql'))
+})
+
+test('with the least memory, the statements about intervals and groups are planned as well', async () => {
+  const small = await open({
+    dataDir: ':memory:',
+    memoryLimit: '64MiB',
+    listMemory: '32MiB',
+    clock: () => new Date('2026-04-10T12:00:00Z'),
+  })
+  try {
+    const own = await small.createProject({ name: 'Small', timezone: 'Europe/Berlin' })
+    const batch = Array.from({ length: 2000 }, (_, i) => ({
+      event: 'visit',
+      distinct_id: `user-${i % 990}`,
+      timestamp: new Date(Date.UTC(2026, 3, 9) - i * 30_000).toISOString(),
+    }))
+    await own.ingest({ batch } as never)
+    for (const query of [
+      "select toStartOfHour(timestamp) as h, count() from events where timestamp > '2026-02-14' group by h order by h",
+      'select toStartOfWeek(timestamp) as w, count() from events group by w order by w',
+      'select distinct_id, count(), uniq(person_id), avg(toFloat(properties.n)) from events group by distinct_id order by distinct_id',
+    ]) {
+      const of = async (road: 'core' | 'sql') =>
+        ((await own.query({ kind: 'SqlLikeQuery', query, modifiers: { road } } as never)) as unknown as SqlAnswer).results
+      expect(await of('core')).toEqual(await of('sql'))
+    }
+  } finally {
+    await small.close()
+  }
+})
+
 test('few events are read by a statement, unless the lists are asked for', async () => {
   const { explain } = await ask('select event, count() from events group by event')
   expect(explain[0]).toMatchObject({ road: 'sql', reason: 'a statement reads so few events as fast' })

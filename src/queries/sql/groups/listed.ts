@@ -92,6 +92,7 @@ function* edgesOf(
 ): QueryRun<readonly Micros[] | Refusal> {
   const units = unitsIn(intervals, range, env)
   if (!units) return refuse('statement-without-fold', 'so many intervals')
+  if (intervals.isDaily) return units
   const begins = units.slice(0, -1)
   const found = (yield { kind: 'statement', query: valuesAt(intervals, begins), label: 'intervals' }) as Table
   const [at, value] = [found.getChild('at')!, found.getChild('value')!]

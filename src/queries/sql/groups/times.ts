@@ -3,7 +3,7 @@ import { alias, call, field, literal, select } from '../../../language/ast/build
 import type { Call, Expr, Query } from '../../../language/ast/nodes.ts'
 import { rewrite, walk } from '../../../language/ast/walk.ts'
 import { parseInstant } from '../../../language/resolver/times.ts'
-import { type Micros, zoneOf } from '../../../lib/time/zone.ts'
+import { type Micros, type Zone, zoneOf } from '../../../lib/time/zone.ts'
 import type { QueryContext } from '../../kind.ts'
 import { micros } from '../../time/dates.ts'
 
@@ -61,7 +61,7 @@ export const textOfTime = (time: Expr): Expr =>
   call('toString', call('toDateTime64', call('toDateTime64', time, literal(6)), literal(6), literal('UTC')))
 export const timeOfText = (text: string): Micros | null => parseInstant(text, 'UTC')
 
-/** The same within each day of the zone, or within each quarter of an hour. */
+/** The same within each day of the zone, or within each quarter of an hour: where clocks differ from UTC by whole hours, within each hour. */
 const unitOf: Readonly<Record<string, 'day' | 'quarter'>> = {
   toDate: 'day',
   toStartOfDay: 'day',
@@ -73,7 +73,6 @@ const unitOf: Readonly<Record<string, 'day' | 'quarter'>> = {
   toYYYYMM: 'day',
   toYYYYMMDD: 'day',
   toStartOfHour: 'quarter',
-  toStartOfFifteenMinutes: 'quarter',
 }
 const truncated: Readonly<Record<string, 'day' | 'quarter'>> = {
   hour: 'quarter',
@@ -88,7 +87,11 @@ export interface Intervals {
   readonly expr: Call
   /** Within one of these the expression has one value. */
   readonly unit: 'day' | 'quarter'
+  /** Each day has another value. */
+  readonly isDaily: boolean
 }
+
+const daily: ReadonlySet<string> = new Set(['toDate', 'toStartOfDay'])
 
 /** Null: the expression is none of an interval of `timestamp`. */
 export function intervalsOf(expr: Expr): Intervals | null {
@@ -98,20 +101,22 @@ export function intervalsOf(expr: Expr): Intervals | null {
     const [unit, time] = args
     const isPlain = args.length === 2 && unit!.kind === 'literal' && typeof unit!.value === 'string' && isTimestamp(time!)
     const found = isPlain ? (unit as { value: string }).value.toLowerCase() : ''
-    return Object.hasOwn(truncated, found) ? { expr, unit: truncated[found]! } : null
+    return Object.hasOwn(truncated, found) ? { expr, unit: truncated[found]!, isDaily: found === 'day' } : null
   }
   const takesMode = name === 'toStartOfWeek'
   if (!Object.hasOwn(unitOf, name) || !isTimestamp(args[0]!) || args.length > (takesMode ? 2 : 1)) return null
-  return args.length === 1 || args[1]!.kind === 'literal' ? { expr, unit: unitOf[name]! } : null
+  return args.length === 1 || args[1]!.kind === 'literal' ? { expr, unit: unitOf[name]!, isDaily: daily.has(name) } : null
 }
 
 /** Offsets from UTC were no whole quarters of an hour before. */
 const firstQuarters = Date.UTC(1973, 0, 1) * 1000
 const quarter: Micros = 15 * 60 * 1_000_000
 const day: Micros = 96 * quarter
-const mostUnits = 20_000
+const hour: Micros = 4 * quarter
+/** Each is a text of a statement. */
+const mostUnits = 1500
 /** Where a statement says nothing, this is looked at; events outside of it refuse the lists. */
-const usualDays = { day: { before: 1500, after: 3 }, quarter: { before: 180, after: 3 } } as const
+const usualDays = { day: { before: 1400, after: 3 }, quarter: { before: 50, after: 3 } } as const
 
 export interface Range {
   /** Included, in microseconds. */
@@ -120,16 +125,21 @@ export interface Range {
   readonly to: Micros | null
 }
 
-/** The beginnings of the days or quarters that a range touches, and the end of the last one. Null: they are too many. */
+const areWholeHours = (zone: Zone, from: Micros, to: Micros): boolean =>
+  [zone.offsetAt(from), ...zone.changes(from, to).map(({ after }) => after)].every((offset) => offset % hour === 0)
+
+/** The beginnings of the days or parts of hours that a range touches, and the end of the last one. Null: they are too many. */
 export function unitsIn({ unit }: Intervals, range: Range, { now, project }: QueryContext): readonly Micros[] | null {
   const from = range.from ?? micros(now) - usualDays[unit].before * day
   const to = range.to ?? Math.max(micros(now), from) + usualDays[unit].after * day
-  if (from < firstQuarters || to < from || (to - from) / (unit === 'day' ? day : quarter) > mostUnits) return null
-  if (unit === 'quarter') {
-    const first = Math.floor(from / quarter) * quarter
-    return Array.from({ length: Math.floor((to - first) / quarter) + 2 }, (_, i) => first + i * quarter)
-  }
+  if (from < firstQuarters || to < from || (to - from) / day > mostUnits) return null
   const zone = zoneOf(project.timezone)
+  if (unit === 'quarter') {
+    const step = areWholeHours(zone, from, to) ? hour : quarter
+    const first = Math.floor(from / step) * step
+    const count = Math.floor((to - first) / step) + 1
+    return count > mostUnits ? null : Array.from({ length: count + 1 }, (_, i) => first + i * step)
+  }
   const first = Math.floor(zone.toWall(from) / day)
   const last = Math.floor(zone.toWall(to) / day)
   return Array.from({ length: last - first + 2 }, (_, i) => zone.toInstant((first + i) * day))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { buildPackage } from '../build-package.ts'
 import { bundled, machine } from '../measure.ts'
 import { type Answered, disagreement } from './agreement.ts'
+import type { EventFiles } from './contender.ts'
 import { answersOf, askedOf, firstLine, type Loaded, loadContender, type Run, removeContender, timeContender } from './contender-runs.ts'
 import { type ContenderKey, contenders } from './contenders.ts'
 import { writeEventFiles } from './event-files.ts'
@@ -22,8 +23,10 @@ const notInstalled = (keys: readonly ContenderKey[]): readonly (Missing & { read
     return [{ key, name, reason }]
   })
 
-const eventsIn = (options: Options, directory: string) => {
+/** Files are written where somebody reads them. */
+const eventsIn = async (options: Options, keys: readonly ContenderKey[], directory: string): Promise<EventFiles> => {
   const data = { events: options.events, seed: options.seed }
+  if (keys.every((key) => contenders[key].makesEvents)) return { data, files: [] }
   return writeEventFiles(data, directory, progress('making the events', options.events))
 }
 
@@ -83,7 +86,7 @@ export async function runProduct(options: Options, args: readonly string[], waym
     const { threads, memory, asked, runs, seed, atRest } = options
     if (waymark === 'package') buildPackage()
     const program = await bundled(join(import.meta.dirname, 'contender-process.ts'), waymark)
-    const events = await eventsIn(options, directory)
+    const events = await eventsIn(options, keys, directory)
     const run: Run = { events, directory, threads, memory, program, asked, runs, atRest }
     const { contenders: measured, failed } = await measure(run, keys)
     return {

@@ -47,7 +47,7 @@ export function recentValues(recent: RecentEvents, spec: ReadSpec, after: number
   if (spec.of !== 'event' || !spec.properties) return null
   const from = Math.max(after, recent.from)
   if (from >= recent.seq) return null
-  const values = recent.values(from, spec.properties)
+  const values = recent.values(from, spec.properties, spec.isOfName)
   return new Map(Array.from(recent.events(from).seq, (seq, i) => [seq, values[i]!]))
 }
 
@@ -68,7 +68,7 @@ export function remember(
   }
 }
 
-/** Whether the lists have all that a query reads. What they lack of the latest events is filled in where the same values were computed before. */
+/** Whether the lists have all that a query reads. What they lack of the latest events is filled in where their values are plain, or were computed before. */
 export function hasAll(loaded: LoadedLists, wanted: Pick<ColumnSource, 'columns'>, recent: RecentEvents): boolean {
   const missing = new Map<ReadSpec, readonly (string | number)[]>()
   for (const spec of wanted.columns) {
@@ -81,7 +81,7 @@ export function hasAll(loaded: LoadedLists, wanted: Pick<ColumnSource, 'columns'
     const column = loaded.columns.get(spec.key)
     if (!column) return false
     if (column.seq >= loaded.seq) continue
-    const values = rememberedValues(column, spec, recent)
+    const values = valuesOfNew(column, spec, recent)
     if (!values) return false
     missing.set(spec, values)
   }
@@ -96,17 +96,14 @@ export function hasAll(loaded: LoadedLists, wanted: Pick<ColumnSource, 'columns'
   return true
 }
 
-/** Of the events that the column lacks. Null: some were not computed before. */
-function rememberedValues(
-  { memo, seq }: LoadedColumn,
-  { of, ...spec }: ReadSpec,
-  recent: RecentEvents,
-): readonly (string | number)[] | null {
-  const properties = of === 'event' && 'properties' in spec ? spec.properties : undefined
-  if (!memo || !properties || seq < recent.from) return null
+/** Of the events that the column lacks. Null: the engine has to compute some. */
+function valuesOfNew({ memo, seq }: LoadedColumn, spec: ReadSpec, recent: RecentEvents): readonly (string | number)[] | null {
+  if (spec.of !== 'event' || !spec.properties || seq < recent.from) return null
+  const { plain, properties, isOfName } = spec
+  if (!memo && !plain) return null
   const values: (string | number)[] = []
-  for (const text of recent.values(seq, properties)) {
-    const value = text === null ? undefined : memo.get(text)
+  for (const text of recent.values(seq, properties, isOfName)) {
+    const value = text === null ? undefined : (plain?.(text) ?? memo?.get(text))
     if (value === undefined) return null
     values.push(value)
   }

@@ -36,8 +36,8 @@ export interface RecentEvents {
   readonly losses: number
   /** Those behind a record, which is not before `from`. Merges are not resolved. */
   events(after: number): EventBatch
-  /** For each of these events, a text of its values of some properties: equal texts have equal values. Null: they are not known. */
-  values(after: number, properties: readonly string[]): readonly (string | null)[]
+  /** For each of these events, a text of its values of some properties, behind its name if that counts: equal texts have equal values. Null: they are not known. */
+  values(after: number, properties: readonly string[], isOfName?: boolean): readonly (string | null)[]
   /** The merges behind a record, and perhaps some before it, in their order: numbers of merged persons and of their survivors. */
   merges(after: number): readonly (readonly [merged: number, survivor: number])[]
   /** The last record that the store has. */
@@ -77,11 +77,14 @@ interface EventSpec {
   readonly key: string
   readonly type: ColumnType
   readonly of: 'event'
-  /** The value depends on these properties of the event alone. Absent: on more than that. */
+  /** The value depends on these properties of the event alone, and perhaps on its name. Absent: on more than that. */
   readonly properties?: readonly string[]
+  readonly isOfName?: boolean
+  /** Makes the value from the text of them, as `RecentEvents.values` has it. Undefined: it has to be read. */
+  readonly plain?: ((text: string) => string | number | undefined) | undefined
 }
 /** With a key they are kept, and only read again of persons who have changed; with '' they are read for each query. */
-export interface PersonSpec extends Omit<EventSpec, 'of' | 'properties'> {
+export interface PersonSpec extends Omit<EventSpec, 'of' | 'properties' | 'isOfName' | 'plain'> {
   readonly of: 'person'
 }
 /** A value of each text of a column of events, such as a property of groups. */

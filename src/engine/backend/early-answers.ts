@@ -10,8 +10,12 @@ import type { Statements } from '../execution/ports.ts'
 import type { QueryProject } from '../execution/query-context.ts'
 import { longPlan } from './long-queries.ts'
 
-/** They never read the lists. */
-const kindsOfRows: ReadonlySet<unknown> = new Set(['SqlLikeQuery', 'HogQLQuery', 'EventsQuery'])
+/** Those of other statements than of groups never read the lists. */
+function readsRows(query: unknown): boolean {
+  const { kind, query: text } = (query ?? {}) as { kind?: unknown; query?: unknown }
+  if (kind === 'SqlLikeQuery' || kind === 'HogQLQuery') return typeof text !== 'string' || !/\bgroup\s+by\b/i.test(text)
+  return kind === 'EventsQuery'
+}
 
 /** Queries that are remembered as those that read the store. */
 const mostRefused = 1000
@@ -43,11 +47,15 @@ export class EarlyAnswers {
   }
 
   isRefused(query: unknown): boolean {
-    return kindsOfRows.has((query as { kind?: unknown } | null)?.kind) || (this.refused.size > 0 && this.refused.has(keyOf(query)))
+    return readsRows(query) || (this.refused.size > 0 && this.refused.has(keyOf(query)))
   }
 
-  /** Null: it needs the store. `project`: as it is once the store has everything; it is not asked for anything here. */
-  async answer(query: unknown, project: Omit<QueryProject, 'facts' | keyof Statements>, options: AnswerOptions): Promise<object | null> {
+  /** Null: it needs the store. `project`: as it is once the store has everything; `runOfRows` is all that it is asked for here. */
+  async answer(
+    query: unknown,
+    project: Omit<QueryProject, 'facts' | keyof Statements> & Required<Pick<QueryProject, 'runOfRows'>>,
+    options: AnswerOptions,
+  ): Promise<object | null> {
     const { known, lists } = this
     const { recent } = this.pipeline
     if (!known || known.version !== recent.version) return null

@@ -336,7 +336,8 @@ export class LocalBackend implements ProjectBackend {
     await claim.awaits(pipeline.processed())
     if (!keeping.isUpToDate) return null
     const { threads } = this.home
-    return early.answer(query, { ...limited(this.surroundings(claim), rows), ...(threads && { threads }) }, options)
+    const runOfRows: Statements['run'] = (statement, its) => this.storage.engine.statements(claim).run(statement, its)
+    return early.answer(query, { ...limited(this.surroundings(claim), rows), runOfRows, ...(threads && { threads }) }, options)
   }
 
   /** What arrived before the call is applied before the rows are read. */

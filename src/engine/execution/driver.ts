@@ -27,7 +27,7 @@ import { type QueryProject, queryContext, type StatementSettings } from './query
 import { explainedRefusal } from './refused-call.ts'
 import { settingsOf } from './request.ts'
 import { alongRoads, type FoldNote, type PlainAsk } from './roads.ts'
-import { compileFor, statementOf } from './statements.ts'
+import { compileFor, readsTables, statementOf } from './statements.ts'
 
 /** Lists of fewer events are folded at once: to ask the threads takes longer. */
 const fewEvents = 200_000
@@ -252,7 +252,8 @@ export function driverOf(
     const entry = { label: ask.label, query: ask.query, compiled, seconds: 0, order }
     asked.splice(asked.findLastIndex((one) => one.order < order) + 1, 0, entry)
     const { take } = ask
-    const work = take ? project.runInParts(statement, take, options).then(() => new Table()) : project.run(statement, options)
+    const runs = project.runOfRows && !readsTables(compiled) ? project.runOfRows : project.run
+    const work = take ? project.runInParts(statement, take, options).then(() => new Table()) : runs(statement, options)
     const table = await work.catch(async (error: unknown) => {
       throw await explained(error, compiled, ask.query)
     })

@@ -8,6 +8,7 @@ import type { FoldAsk, KeyColumnAsk, ListColumnAsk, ReadColumnAsk } from '../../
 import { type Refusal, refuse } from '../../queries/refusals.ts'
 import type { Compiled } from './compile.ts'
 import type { TakePart } from './ports.ts'
+import { type TokenValue, tokenValue } from './token-values.ts'
 
 // Columns for the lists of the core, as statements of the language.
 
@@ -36,7 +37,9 @@ export async function columnSource(
     } else {
       const compiled = await compile(eventQuery([ask], 0, 0))
       if (!readsOnly('events', compiled)) return refuse(isStable(compiled) ? 'several-owners' : 'not-stable')
-      bySpec.set({ ...ask, of: 'event', key: keyOf(compiled, ask.type), properties: propertiesOf(compiled) }, ask)
+      const depends = dependsOn(compiled)
+      const plain = depends.properties?.length === 1 && !depends.isOfName ? plainValue(compiled, ask.type) : undefined
+      bySpec.set({ ...ask, of: 'event', key: keyOf(compiled, ask.type), ...depends, plain }, ask)
     }
   }
   const specs = [...bySpec.keys()]
@@ -110,22 +113,28 @@ function readsOnly(table: 'events' | '@people', compiled: Compiled): boolean {
   return isOfTable && sources === 1 && isStable(compiled)
 }
 
-/** The properties that the value of an event depends on. Absent: it depends on more. */
-function propertiesOf({ planned }: Compiled): readonly string[] | undefined {
-  const keys: string[] = []
-  let isOfProperties = true
+/** What the value of an event depends on: some properties, and perhaps its name. Without `properties`: on more. */
+function dependsOn({ planned }: Compiled): { readonly properties?: readonly string[]; readonly isOfName?: boolean } {
+  const keys = new Set<string>()
+  let [isOfName, isOfMore] = [false, false]
   walk(planned, {
     source(source) {
       if (source.kind !== 'scan') return
       for (const { field: name, json } of source.reads) {
-        if (name === '@log_seq') continue
         const key = json?.path[0]
-        if (name === 'properties' && typeof key === 'string') keys.push(key)
-        else isOfProperties = false
+        if (name === 'properties' && typeof key === 'string') keys.add(key)
+        else if (name === 'event') isOfName = true
+        else if (name !== '@log_seq') isOfMore = true
       }
     },
   })
-  return isOfProperties && keys.length > 0 ? [...new Set(keys)].sort() : undefined
+  return isOfMore || (keys.size === 0 && !isOfName) ? {} : { properties: [...keys].sort(), isOfName }
+}
+
+/** How the value is made of that property as it is written. */
+function plainValue({ planned }: Compiled, type: ListColumnAsk['type']): TokenValue | undefined {
+  if (planned.kind !== 'select' || planned.from?.kind !== 'scan') return undefined
+  return tokenValue(planned.columns[1]!.expr, planned.from.reads, type)
 }
 
 function isStable({ planned }: Compiled): boolean {

@@ -33,6 +33,8 @@ export interface QueryProject extends Statements, Pick<Engine, 'dialect' | 'limi
     again: (project: QueryProject, signal: AbortSignal) => Promise<ColumnSource | Refusal>,
     isRare?: boolean,
   ): boolean
+  /** Absent: as all others. Runs statements that read no table while others are refused. */
+  readonly runOfRows?: Statements['run']
   /** Runs folds over large lists; absent: they run in this thread. */
   readonly threads?: Pick<ThreadPool, 'run' | 'isUsable'>
   /** As in `StatementScheduler`. */

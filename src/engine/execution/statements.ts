@@ -3,6 +3,7 @@ import type { Query } from '../../language/ast/nodes.ts'
 import { PlanningBudget } from '../../language/ast/planning-budget.ts'
 import type { Budget } from '../../language/plan/footprint.ts'
 import { asTypeMismatch } from '../../language/plan/type-mismatch.ts'
+import { walk } from '../../language/resolver/typed-walk.ts'
 import { shownTypeName } from '../../language/types/types.ts'
 import type { QueryContext } from '../../queries/kind.ts'
 import { blamed } from './blame.ts'
@@ -45,6 +46,16 @@ export const statementOf = ({ sql, params, columns }: Compiled['printed'], timez
   params,
   columns: columns.map(({ name, type }) => ({ name, type, typeName: shownTypeName(type, timezone) })),
 })
+
+export function readsTables({ planned }: Compiled): boolean {
+  let found = false
+  walk(planned, {
+    source({ kind }) {
+      found ||= kind === 'scan'
+    },
+  })
+  return found
+}
 
 /** The same with the current facts of the store. */
 export async function statementFor(query: Query, project: QueryProject): Promise<Statement> {

@@ -1,3 +1,4 @@
+import { jsonTokens } from '../../../lib/text/json-tokens.ts'
 import type { EventRow, StagedGroup } from '../ports.ts'
 import { CommitWaiters } from './commit-waiters.ts'
 import { RecentWaits } from './recent-waits.ts'
@@ -7,7 +8,9 @@ const mostEvents = 1 << 16
 const mostMerges = 1 << 12
 const firstEvents = 1 << 10
 /** Of the properties of the latest events. */
-const mostBytes = 1 << 20
+const mostBytes = 1 << 22
+/** Dashboards ask again after half a minute. */
+const followedMs = 60_000
 
 /** Numbers of a person who became part of another one, and of that one. */
 type Merge = readonly [merged: number, survivor: number]
@@ -36,7 +39,7 @@ export class RecentEvents {
   /** The last record that the store has, and at least its version. */
   stored: number
   storedVersion = 0
-  private readonly followers = new RecentWaits()
+  private readonly followers = new RecentWaits(followedMs)
   private readonly waiters: CommitWaiters
   private batch = batchOf(0)
   /** The properties of the last rows, as JSON. */
@@ -126,14 +129,16 @@ export class RecentEvents {
     return { person: part(batch.person), time: part(batch.time), event: part(batch.event), seq: part(batch.seq) }
   }
 
-  /** For each of these events, a text of its values of some properties: equal texts have equal values. Null: they are not known. */
-  values(after: number, properties: readonly string[]): readonly (string | null)[] {
-    const { rows, shown } = this
+  /** For each of these events, a text of its values of some properties, behind its name if that counts: equal texts have equal values. Null: they are not known. */
+  values(after: number, properties: readonly string[], isOfName = false): readonly (string | null)[] {
+    const { batch, rows, shown } = this
     const first = this.firstAfter(after)
     const kept = rows - this.properties.length
-    return Array.from({ length: shown - first }, (_, i) =>
-      first + i < kept ? null : valuesText(this.properties[first + i - kept]!, properties),
-    )
+    return Array.from({ length: shown - first }, (_, i) => {
+      const row = first + i
+      const text = properties.length === 0 ? '' : row < kept ? null : valuesText(this.properties[row - kept]!, properties)
+      return isOfName && text !== null ? `${batch.event[row]}\n${text}` : text
+    })
   }
 
   /** The merges of batches behind a record, in their order. */
@@ -200,25 +205,9 @@ export class RecentEvents {
 
 const decoder = new TextDecoder()
 
-/** Null: JSON that can be read in several ways, or values that are compared better by the engine. */
-function valuesText(bytes: Uint8Array, keys: readonly string[]): string | null {
-  const text = decoder.decode(bytes)
-  if (text.includes('\\u')) return null // a name may be written differently
-  const parsed = JSON.parse(text) as Readonly<Record<string, unknown>>
-  const found: string[] = []
-  for (const key of keys) {
-    const quoted = JSON.stringify(key)
-    const at = text.indexOf(quoted)
-    if (at >= 0 && text.includes(quoted, at + 1)) return null
-    const value = Object.hasOwn(parsed, key) ? parsed[key] : undefined
-    if (value !== undefined && at < 0) return null
-    // Numbers as they are written: 1 and 1.0 are two texts.
-    if (typeof value === 'number') found.push(/^\s*:\s*([^\s,}]+)/.exec(text.slice(at + quoted.length))![1]!)
-    else if (typeof value === 'object' && value !== null) return null
-    else found.push(value === undefined ? '' : JSON.stringify(value))
-  }
-  return found.join('\n')
-}
+/** Null: JSON that can be read in several ways, or values that are compared better by the engine. Numbers as they are written: 1 and 1.0 are two texts. */
+const valuesText = (bytes: Uint8Array, keys: readonly string[]): string | null =>
+  jsonTokens(decoder.decode(bytes), keys)?.join('\n') ?? null
 
 const columnNames = ['person', 'time', 'event', 'seq'] as const
 

@@ -69,9 +69,10 @@ test.each([
   ['{"other":{"plan":"b"}}', ''],
   ['{"other":"plan"}', ''],
   ['{"plan":"a","plan":"b"}', null],
-  ['{"plan":"plan"}', null],
+  ['{"plan":"plan"}', '"plan"'],
+  ['{"$set":{"plan":"a"},"plan":"b"}', '"b"'],
   ['{"pl\\u0061n":"b"}', null],
-  ['{"plan":"\\u0061"}', null],
+  ['{"plan":"\\u0061"}', '"\\u0061"'],
   ['{"plan":[1]}', null],
   ['{"plan":{"a":1}}', null],
 ])('the values of %s are %s', (json, text) => {
@@ -86,7 +87,7 @@ test('the JSON of the oldest events is left to the store first', () => {
   const recent = new RecentEvents(0, 0, async () => undefined)
   void recent.until(0)
   const noting = recent.noting(group)
-  for (let seq = 1; seq <= 30; seq++) noting.pushEvent(jsonRow(seq, `{"plan":${seq},"long":"${'x'.repeat(50_000)}"}`))
+  for (let seq = 1; seq <= 30; seq++) noting.pushEvent(jsonRow(seq, `{"plan":${seq},"long":"${'x'.repeat(200_000)}"}`))
   recent.processed(30, [], true, 0)
   const values = recent.values(0, ['plan'])
   const known = values.findIndex((value) => value !== null)

@@ -11,6 +11,9 @@ interface Part {
   readonly uuids: UuidSet
 }
 
+/** Fewer are read from the store in no time. */
+const leastLastRecords = 2048
+
 /**
  * The exact set of all event uuids of a project. The latest are in memory; older ones are in sorted runs on disk, of which memory
  * holds filters. It is not a source of truth: missing or damaged parts are rebuilt from the events.
@@ -37,6 +40,7 @@ export class UuidIndex {
     const index = new UuidIndex(store, runs, appliedSeq, onError)
     try {
       await index.readStore()
+      runs.merge()
     } catch (error) {
       await index.close()
       throw error
@@ -136,9 +140,18 @@ export class UuidIndex {
     return { bytes: this.runs.memory, count: this.runs.count }
   }
 
+  /** The next process reads no uuids of the store then. */
+  private async sealLast(): Promise<void> {
+    const [last, next] = this.parts
+    if (!last || next || last.to > this.committedSeq || last.uuids.size < leastLastRecords || !this.runs.areKept) return
+    await this.runs.add({ from: last.from, to: last.to }, last.uuids.records(), { merges: false })
+    this.parts = []
+  }
+
   async close(): Promise<void> {
     this.isClosed = true
     await this.sealing
+    await this.sealLast().catch(this.onError)
     await this.runs.close()
   }
 }

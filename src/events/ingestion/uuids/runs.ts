@@ -67,12 +67,24 @@ export class UuidRuns {
     return false
   }
 
-  /** Adds the uuids of the next range of the log. */
-  async add(range: RunRange, records: Uint32Array): Promise<void> {
+  /** Whether the next process finds them. */
+  get areKept(): boolean {
+    return this.folder !== null
+  }
+
+  /** Adds the uuids of the next range of the log. Without `merges`, the next process merges them. */
+  async add(range: RunRange, records: Uint32Array, { merges = true } = {}): Promise<void> {
     this.runs.push(await Run.write(this.medium(range), range, records.length / 4, this.store, inBlocks(sortRecords(records))))
-    this.merging ??= this.mergeAll().finally(() => {
-      this.merging = null
-    })
+    if (merges) this.merge()
+  }
+
+  /** Merges what there is too much of, in the background. What cannot be read is found by whoever looks it up. */
+  merge(): void {
+    this.merging ??= this.mergeAll()
+      .catch(() => undefined)
+      .finally(() => {
+        this.merging = null
+      })
   }
 
   private medium(range: RunRange) {
@@ -108,13 +120,13 @@ export class UuidRuns {
 
   async close(): Promise<void> {
     this.isClosed = true
-    await this.merging?.catch(() => undefined)
+    await this.merging
     for (const run of this.runs) run.close()
   }
 
   /** Drops everything, because some of it cannot be read. */
   async clear(): Promise<void> {
-    await this.merging?.catch(() => undefined)
+    await this.merging
     for (const run of this.runs.splice(0)) run.remove()
   }
 }

@@ -186,6 +186,22 @@ describe('the same uuid twice in a project', () => {
     await world.close()
   })
 
+  test('is known after many restarts, each of which leaves a run that the next process need not make', async () => {
+    const path = join(folder, 'many-restarts')
+    const world = await openWorld({ uuidFolder: path })
+    const events = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => event(from + i))
+    for (let start = 0; start < 10; start++) {
+      const [from, to] = [start * 2100, (start + 1) * 2100]
+      expect(await world.pipeline.ingest(events(from, to))).toMatchObject({ accepted: 2100, duplicates: 0 })
+      await world.restart()
+      const runs = readdirSync(path)
+      expect(runs.filter((name) => name.endsWith(`-${to}.uuids`))).toHaveLength(1)
+      expect(runs.length).toBeLessThanOrEqual(9)
+    }
+    expect(await world.pipeline.ingest(events(0, 21_001))).toMatchObject({ accepted: 1, duplicates: 21_000 })
+    await world.close()
+  })
+
   test('a batch sent again changes nothing', async () => {
     const world = await openWorld()
     const batch = [

@@ -78,7 +78,7 @@ export class UuidRuns {
     if (merges) this.merge()
   }
 
-  /** Merges what there is too much of, in the background. What cannot be read is found by whoever looks it up. */
+  /** Merges what there is too much of, in the background. What cannot be read is found by the look-up that needs it. */
   merge(): void {
     this.merging ??= this.mergeAll()
       .catch(() => undefined)

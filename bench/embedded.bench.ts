@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { open } from 'waymark'
 import {
+  type Exhausting,
   exhausting,
   type HostCommand,
   type HostFigures,
@@ -20,7 +21,8 @@ import { bundled, machine, median, rounded } from './measure.ts'
 
 // How long do requests of an application wait that has opened Waymark, with and without `isolate`? Its own small route is asked 500 times a second by another
 // process, at a constant rate, while it ingests 2,000 events a second and asks a dashboard each second. Then queries that want more memory than they may have:
-// is the application alive, and how long did its requests wait meanwhile? --seconds of each condition. A request that
+// is the application alive, and how long did its requests wait meanwhile? --seconds of each condition; --heap: megabytes of its JavaScript objects, as Node
+// itself chooses for a container of a gigabyte; --table also prints the table of docs/embedding.md. A request that
 // failed counts as one that waits for ever: a percentile of null is one of those.
 
 const { values } = parseArgs({
@@ -31,6 +33,8 @@ const { values } = parseArgs({
     requests: { type: 'string', default: '500' },
     rate: { type: 'string', default: '2000' },
     memory: { type: 'string', default: '512MB' },
+    heap: { type: 'string', default: '512' },
+    table: { type: 'boolean', default: false },
   },
 })
 const [events, runs, seconds, requests, rate] = [values.events, values.runs, values.seconds, values.requests, values.rate].map(Number) as [
@@ -116,6 +120,7 @@ async function measureConditions(host: Host, load: Load, isolate: boolean | null
       events_per_second: Math.round((after.ingested - before.ingested) / seconds),
       charts: chartMs.length,
       chart_p50_ms: chartMs.length > 0 ? percentile(chartMs, 0.5) : null,
+      open_ms: isolate === null ? null : Math.round(after.openMs),
       ...peak(),
     })
   }
@@ -123,11 +128,11 @@ async function measureConditions(host: Host, load: Load, isolate: boolean | null
 }
 
 /** Requests go on until the query has ended and a second longer. */
-async function exhaust(host: Host, load: Load, isolate: boolean, { name, query }: (typeof exhausting)[number]): Promise<boolean> {
+async function exhaust(host: Host, load: Load, isolate: boolean, { name, ...asked }: Exhausting): Promise<boolean> {
   const { url, pid } = await figuresOf(host)
   const peak = watch(pid)
   let ended: RunFigures | Error | null = null
-  const running = host.ask({ kind: 'run', query }).then(
+  const running = host.ask({ kind: 'run', ...asked }).then(
     (figures) => {
       ended = figures as RunFigures
     },
@@ -146,7 +151,7 @@ async function exhaust(host: Host, load: Load, isolate: boolean, { name, query }
   const during = waited.filter(({ dueAt }) => !isAlive || (dueAt >= outcome.begunAt && dueAt <= outcome.endedAt))
   const ms = waits((during.length > 0 ? during : waited).map((one) => one.ms))
   keep({
-    condition: `a query exhausts memory: ${name}`,
+    condition: name,
     isolate,
     alive: isAlive,
     code: isAlive ? outcome.code : outcome.message,
@@ -161,10 +166,48 @@ async function exhaust(host: Host, load: Load, isolate: boolean, { name, query }
   return isAlive
 }
 
+/** The median of all runs, with the smallest and the largest p99. */
+function middle(measured: readonly Row[]): Row {
+  const merged = Object.entries(measured[0]!).map(([name, value]) => {
+    const all = measured.map((row) => row[name])
+    const isSame = all.every((one) => one === value)
+    return [name, typeof value === 'number' ? rounded(median(all as number[])) : isSame ? value! : all.join(', ')] as const
+  })
+  const p99 = measured.map((row) => row.p99_ms as number)
+  return { ...Object.fromEntries(merged), p99_smallest_ms: Math.min(...p99), p99_largest_ms: Math.max(...p99) }
+}
+
+/** The table of docs/embedding.md. */
+function tableOf(all: readonly Row[]): string {
+  const shown = (value: Row[string] | undefined) =>
+    typeof value === 'number' && Number.isFinite(value) ? value.toLocaleString('en-US') : '–'
+  const cells = ({ p50_ms, p99_ms, longest_ms, peak_mb, engine_peak_mb, alive, code }: Row) => [
+    `${shown(p50_ms)} / ${shown(p99_ms)} / ${shown(longest_ms)} ms`,
+    engine_peak_mb ? `${shown(peak_mb)} + ${shown(engine_peak_mb)} MB` : `${shown(peak_mb)} MB`,
+    ...(alive === undefined ? [] : [alive === true ? String(code) : '**the process ended**']),
+  ]
+  const lines: string[] = []
+  for (const condition of new Set(all.map((row) => row.condition))) {
+    const of = (isolate: boolean | null) => all.find((row) => row.condition === condition && row.isolate === isolate)
+    for (const isolate of isolations) {
+      const row = of(isolate)
+      if (!row) continue
+      const how = isolate === null ? 'without Waymark' : `\`isolate: ${isolate}\``
+      lines.push(`| ${condition} | ${how} | ${cells(row).join(' | ')}${row.alive === undefined ? ' | ' : ''} |`)
+    }
+  }
+  return ['| | | p50 / p99 / longest | memory | the query |', '|---|---|---:|---:|---|', ...lines].join('\n')
+}
+
 const root = mkdtempSync(join(tmpdir(), 'waymark-embedded-'))
 const load: Load = await startLineProcess({ name: 'the load', file: programs.load, args: [] })
 const startHost = (start: HostStart): Promise<Host> =>
-  startLineProcess({ name: 'the application', file: programs.host, args: [JSON.stringify(start)] })
+  startLineProcess({
+    name: 'the application',
+    file: programs.host,
+    args: [JSON.stringify(start)],
+    execArgv: [`--max-old-space-size=${values.heap}`],
+  })
 try {
   const filled = join(root, 'filled')
   const waymark = await open({ dataDir: filled, clock, durability: 'os' })
@@ -187,32 +230,21 @@ try {
       await host.stop()
       rmSync(dataDir, { recursive: true, force: true })
     }
-  for (const measured of rows.values()) {
-    const [first] = measured as [Row, ...Row[]]
-    const merged = Object.fromEntries(
-      Object.entries(first).map(([name, value]) => {
-        const all = measured.map((row) => row[name])
-        return [
-          name,
-          typeof value === 'number' ? rounded(median(all as number[])) : all.every((one) => one === value) ? value : all.join(', '),
-        ]
-      }),
-    )
-    const p99 = measured.map((row) => row.p99_ms as number)
+  const merged = [...rows.values()].map(middle)
+  for (const row of merged)
     console.log(
       JSON.stringify({
         bench: 'embedded',
-        ...merged,
-        p99_smallest_ms: Math.min(...p99),
-        p99_largest_ms: Math.max(...p99),
+        ...row,
         requests_per_second: requests,
         events,
         memory_limit: values.memory,
+        heap_mb: Number(values.heap),
         runs,
         ...machine(),
       }),
     )
-  }
+  if (values.table) console.log(tableOf(merged))
   if ([...rows.values()].flat().some(({ alive, isolate }) => alive === false && isolate === true)) process.exitCode = 1
 } finally {
   await load.stop()

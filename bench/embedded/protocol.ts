@@ -15,11 +15,13 @@ export interface HostStart {
 export type HostCommand =
   | { readonly kind: 'condition'; readonly rate: number; readonly asks: boolean }
   | { readonly kind: 'figures' }
-  | { readonly kind: 'run'; readonly query: string }
+  | { readonly kind: 'run'; readonly query: string; readonly times: number }
 
 export interface HostFigures {
   readonly pid: number
   readonly url: string
+  /** From opening the directory to the first answer. */
+  readonly openMs: number
   readonly ingested: number
   readonly answered: number
   readonly failed: number
@@ -28,6 +30,7 @@ export interface HostFigures {
 
 /** Times are milliseconds of the wall clock: they are compared with those of another process. */
 export interface RunFigures {
+  /** What became of it, of each of several at a time. */
   readonly code: string
   readonly begunAt: number
   readonly endedAt: number
@@ -74,12 +77,26 @@ export const charts: readonly Query[] = [
   },
 ] as never
 
-/** Each wants more memory than the store may have. */
-export const exhausting: readonly { readonly name: string; readonly query: string }[] = [
-  { name: 'values that the engine counts', query: 'select length(groupArray(repeat(toString(number), 20))) from numbers(20000000)' },
-  { name: 'values that the engine does not count', query: 'select median(number) from numbers(300000000)' },
+export interface Exhausting {
+  readonly name: string
+  readonly query: string
+  /** How often it is asked at a time. */
+  readonly times: number
+}
+
+/** Each wants more memory than the store, or the heap of a process, may have. */
+export const exhausting: readonly Exhausting[] = [
+  {
+    name: 'values that the engine counts',
+    query: 'select length(groupArray(repeat(toString(number), 20))) from numbers(20000000)',
+    times: 1,
+  },
+  { name: 'values that the engine does not count', query: 'select median(number) from numbers(300000000)', times: 1 },
   {
     name: 'all pairs of events in one array',
     query: 'select length(groupArray(concat(toString(a.uuid), toString(b.uuid)))) from events a join events b on a.event = b.event',
+    times: 1,
   },
+  // Each is a little smaller than the largest answer that a query may have.
+  { name: 'eight large answers at a time', query: 'select range(380 + number % 2) from numbers(10000) limit 10000', times: 8 },
 ]

@@ -132,7 +132,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   const [mail, receiver] = [await startSmtp(), await startReceiver()]
   const unlimited = ['--concurrent-queries', '--queries-per-user', '--api-limit', '--events-per-day'].flatMap((name) => [name, '0'])
   const args = ['--data', data, '--memory', options.memory, '--smtp', mail.url, '--private-plugin-requests', '--export-folder', exports_]
-  const copies = ['--backup', backups, '--backup-every', '1m', '--backup-verify', '10m']
+  const copies = ['--backup', backups, '--backup-every', '1m', '--backup-keep', '15m', '--backup-verify', '10m']
   const server = await Server.start([...args, ...copies, ...unlimited], join(folder, 'server.log'))
   log(`seed ${options.seed}; everything is in ${folder}`)
   try {

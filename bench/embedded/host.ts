@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { open, type Waymark, WaymarkError } from 'waymark'
@@ -21,7 +19,7 @@ const orders = Array.from({ length: 1_000 }, (_, id) => ({
   user: `user-${id % 97}`,
   lines: Array.from({ length: 12 }, (_, n) => id * n),
 }))
-const template = join(mkdtempSync(join(tmpdir(), 'waymark-host-')), 'page.html')
+const template = `${start.dataDir}.html`
 writeFileSync(template, 'x'.repeat(8_192))
 const server = createServer(async (request, response) => {
   const id = Number(request.url!.split('/').at(-1))

@@ -203,6 +203,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
         acknowledged: counts.acknowledged.size,
         imported: counts.imported,
         downloads: counts.downloads,
+        later: counts.later,
         exported: exported.exported,
         exportRuns: runs.length,
         mails: mail.mails.length,

@@ -32,6 +32,8 @@ export interface Counts {
   readonly acknowledged: Set<string>
   imported: number
   downloads: number
+  /** Captures that were told to come later, while the server was up. */
+  later: number
   failures: string[]
 }
 
@@ -39,7 +41,7 @@ const names = ['$pageview', '$pageview', '$pageview', '$autocapture', 'signup', 
 
 export class Workload {
   measured: Measured = { captures: [], queries: new Map() }
-  readonly counts: Counts = { acknowledged: new Set(), imported: 0, downloads: 0, failures: [] }
+  readonly counts: Counts = { acknowledged: new Set(), imported: 0, downloads: 0, later: 0, failures: [] }
   private readonly draw: () => number
   private readonly stopping = new AbortController()
   private running: Promise<unknown> = Promise.resolve()
@@ -140,6 +142,7 @@ export class Workload {
         for (const { uuid } of batch) this.counts.acknowledged.add(uuid)
         return
       }
+      if (status === 503 && isUndisturbed()) this.counts.later++
       if (status !== 0 && status !== 503) throw new Error(`capture: ${status} ${text}`)
       await setTimeout(100)
     }

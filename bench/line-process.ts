@@ -14,10 +14,12 @@ export interface Program {
   readonly file: string
   readonly args: readonly string[]
   readonly cwd?: string
+  /** Options of Node. */
+  readonly execArgv?: readonly string[]
 }
 
-export async function startLineProcess<Asked, Told>({ name, file, args, cwd }: Program): Promise<LineProcess<Asked, Told>> {
-  const child = spawn(process.execPath, [file, ...args], { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
+export async function startLineProcess<Asked, Told>({ name, file, args, cwd, execArgv = [] }: Program): Promise<LineProcess<Asked, Told>> {
+  const child = spawn(process.execPath, [...execArgv, file, ...args], { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.on('error', () => undefined) // of a process that has ended: the missing answer says so
   const ended = once(child, 'close') as Promise<[code: number | null, signal: string | null]>
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()

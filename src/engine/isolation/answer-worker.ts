@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { tableFromIPC } from 'apache-arrow'
@@ -26,7 +26,7 @@ import { readError } from './wire-error.ts'
 // The program of the thread that answers long queries. It works as the main thread does, with a project whose store is on the other side of the channel.
 
 /** Short queries, which the main thread answers, have priority. */
-const niceness = 10
+const furtherNiceness = 5
 /** How often the main thread gets the size of the heap, besides each slice of planning. */
 const heapMs = 50
 /** Facts of so many projects are kept. */
@@ -214,7 +214,8 @@ const placeOf = ({ columns, actors }: ColumnSource): FoldArgs['actors'] =>
 /** Systems without priorities per thread are left alone. */
 function giveWay(): void {
   try {
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), niceness)
+    const thread = Number(basename(readlinkSync('/proc/thread-self')))
+    setPriority(thread, Math.min(19, getPriority(thread) + furtherNiceness))
   } catch {
     // not Linux
   }

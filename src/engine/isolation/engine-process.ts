@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import type { Message } from './channel.ts'
 import { hostEngine } from './engine-host.ts'
 
 // The main program of the engine's process. It ends with the process that started it, and ignores signals of a terminal.
 
-/** The door has priority: a heavy query must not delay an acknowledgement. */
-const niceness = 5
+/** The door has priority: a heavy query must not delay an acknowledgement. It may have been started with a low one itself. */
+const niceness = Math.min(19, getPriority() + 5)
 
 /** New threads inherit the priority of the thread that creates them. Systems without priorities per thread are left alone. */
 function giveWay(): void {

@@ -23,10 +23,17 @@ export interface FormatChange {
 /** A file is brought to the format of this version. */
 export type FormatNotice =
   | ({ readonly kind: 'store-migrating' } & FormatChange)
+  /** Every ten seconds, while it is copied and while its steps run. */
+  | ({ readonly kind: 'store-migration-progress'; readonly done: number; readonly steps: number; readonly seconds: number } & Omit<
+      FormatChange,
+      'keptAs'
+    >)
   | ({ readonly kind: 'store-migrated'; readonly seconds: number } & FormatChange)
 
 export interface Migrating {
   /** Whether a copy of the file is kept beside it. Default: true. */
   readonly keepsCopy?: boolean | undefined
   readonly notice?: ((notice: FormatNotice) => void) | undefined
+  /** Between two notices of progress. Default: ten seconds. */
+  readonly progressMs?: number | undefined
 }

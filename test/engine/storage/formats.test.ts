@@ -279,6 +279,40 @@ describe('a store of an older format', () => {
   })
 })
 
+describe('accounts of an older format', () => {
+  const toFormat1 = async () => {
+    await setFormat('control.duckdb', 1)
+    return readFileSync(path('control.duckdb'))
+  }
+  const copy = () => path('control.duckdb.format-1')
+  const opened = async (more: object = {}) => {
+    const waymark = await openKept(dataDir, about.now, { ...quiet, ...more })
+    try {
+      return (await waymark.projects()).map(({ id, token }) => [id, token])
+    } finally {
+      await waymark.close()
+    }
+  }
+
+  test('are copied, brought to the format of today, and have the same projects and keys; the copy opens in their place', async () => {
+    const expected = await opened()
+    const before = await toFormat1()
+    expect(await opened()).toEqual(expected)
+    expect(readFileSync(copy()).equals(before)).toBe(true)
+    expect(statSync(copy()).mode & 0o777).toBe(0o600)
+    writeFileSync(path('control.duckdb'), readFileSync(copy()))
+    rmSync(copy())
+    expect(await opened()).toEqual(expected)
+    expect(readFileSync(copy()).equals(before)).toBe(true)
+  })
+
+  test('are not copied where that is turned off', async () => {
+    await toFormat1()
+    await opened({ formatCopies: false })
+    expect(existsSync(copy())).toBe(false)
+  })
+})
+
 test('the first line of a text', () => {
   expect([firstLine('{"format":2}\n[]'), firstLine(''), firstLine('a')]).toEqual(['{"format":2}', '', 'a'])
 })

@@ -624,24 +624,37 @@ async function migrate(
   path: string,
   format: FileFormat,
   found: number,
-  { keepsCopy = true, notice = () => undefined }: Migrating,
+  { keepsCopy = true, notice = () => undefined, progressMs = 10_000 }: Migrating,
 ): Promise<void> {
   const meta = `${identifier(name)}.main.meta`
   const [row] = await instance.rows<{ value: string }>(`SELECT value FROM ${meta} WHERE key = '${formatBefore}'`)
   const before = row === undefined ? found : Number(row.value)
+  const steps = format.migrations.filter((migration) => migration.to > found)
+  let done = 0
   const started = performance.now()
-  const keptAs = keepsCopy && !instance.isInMemory ? await copyBefore(instance, name, path, { before, found, to: format.version }) : null
-  const change: FormatChange = { file: path, from: found, to: format.version, keptAs }
-  notice({ kind: 'store-migrating', ...change })
-  for (const step of format.migrations.filter((migration) => migration.to > found)) {
-    const remember = [
-      `UPDATE ${meta} SET value = '${step.to}' WHERE key = 'format'`,
-      `DELETE FROM ${meta} WHERE key = '${formatBefore}'`,
-      ...(step.to < format.version ? [`INSERT INTO ${meta} VALUES ('${formatBefore}', '${before}')`] : []),
-    ]
-    await runAll(instance, [...step.statements(name), ...remember])
+  const seconds = () => (performance.now() - started) / 1000
+  const formats = { file: path, from: found, to: format.version }
+  const said = setInterval(
+    () => notice({ kind: 'store-migration-progress', ...formats, done, steps: steps.length, seconds: seconds() }),
+    progressMs,
+  ).unref()
+  try {
+    const keptAs = keepsCopy && !instance.isInMemory ? await copyBefore(instance, name, path, { before, found, to: format.version }) : null
+    const change: FormatChange = { ...formats, keptAs }
+    notice({ kind: 'store-migrating', ...change })
+    for (const step of steps) {
+      const remember = [
+        `UPDATE ${meta} SET value = '${step.to}' WHERE key = 'format'`,
+        `DELETE FROM ${meta} WHERE key = '${formatBefore}'`,
+        ...(step.to < format.version ? [`INSERT INTO ${meta} VALUES ('${formatBefore}', '${before}')`] : []),
+      ]
+      await runAll(instance, [...step.statements(name), ...remember])
+      done++
+    }
+    notice({ kind: 'store-migrated', ...change, seconds: seconds() })
+  } finally {
+    clearInterval(said)
   }
-  notice({ kind: 'store-migrated', ...change, seconds: (performance.now() - started) / 1000 })
 }
 
 /** The copy of an interrupted migration is kept: the file was not used since. */

@@ -55,6 +55,8 @@ export function recoveryText(report: RecoveryNotice): string {
     const copied = report.keptAs === null ? 'no copy of it is kept' : `a copy of it is kept as ${report.keptAs}`
     return `bringing the store from format ${report.from} to ${report.to}; ${copied}`
   }
+  if (report.kind === 'store-migration-progress')
+    return `bringing the store from format ${report.from} to ${report.to}: ${report.done} of ${report.steps} steps are done after ${Math.round(report.seconds)} s`
   if (report.kind === 'store-migrated') return `the store has format ${report.to} now, after ${report.seconds.toFixed(1)} s`
   const kept = report.keptAs === null ? '' : `; the old file is kept as ${report.keptAs}`
   const applied = report.toSeq < report.fromSeq ? 'no records' : records(report.fromSeq, report.toSeq)

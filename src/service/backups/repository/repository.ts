@@ -57,6 +57,14 @@ const stateName = (number: number): string => `states/${String(number).padStart(
 const [deflated, inflated, zipped, unzipped] = [promisify(deflateRaw), promisify(inflateRaw), promisify(gzip), promisify(gunzip)]
 const refused = (message: string, cause?: unknown) => new WaymarkError('command-failed', { message }, { cause })
 
+/** Every state has its own format, too: a newer version may have gone on in a place that an older one began. */
+const mustBeKnown = (place: Place, format: number): void => {
+  if (format <= repositoryFormat) return
+  throw refused(
+    `${place.name} has format ${format}, and this version of Waymark reads formats up to ${repositoryFormat}: use a newer version.`,
+  )
+}
+
 export class Repository {
   private constructor(
     readonly place: Place,
@@ -69,10 +77,7 @@ export class Repository {
     const known = (await place.read(aboutName)) ?? (use === 'write' ? await begin(place, key) : null)
     if (!known) throw refused(`${place.name} has no backup of Waymark.`)
     const about = parsed<About>(known, place, aboutName)
-    if (about.format > repositoryFormat)
-      throw refused(
-        `${place.name} has format ${about.format}, and this version of Waymark reads formats up to ${repositoryFormat}: use a newer version.`,
-      )
+    mustBeKnown(place, about.format)
     return new Repository(place, knownSeal(place.name, about.encryption, key), about.id)
   }
 
@@ -86,7 +91,8 @@ export class Repository {
         if (attempt === 3) throw refused(`${this.place.name}: ${name} is listed, but cannot be read.`)
         continue // removed meanwhile, because there is a newer one
       }
-      const { format: _, contents, ...rest } = parsed<StateFile>(bytes, this.place, name)
+      const { format, contents, ...rest } = parsed<StateFile>(bytes, this.place, name)
+      mustBeKnown(this.place, format)
       const { copies } = JSON.parse((await unzipped(this.opened(Buffer.from(contents, 'base64'), name))).toString()) as { copies: Copy[] }
       return { ...rest, copies }
     }

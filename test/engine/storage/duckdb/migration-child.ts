@@ -21,6 +21,7 @@ await instance.attach(
   { ...storeFile, migrations },
   {
     notice: ({ kind }) => {
+      if (kind === 'store-migration-progress') return
       writeSync(1, `${kind}\n`)
       if (kind === 'store-migrating' && how === 'after') setTimeout(end, Number(number))
     },

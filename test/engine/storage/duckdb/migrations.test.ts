@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Instance, openInstance, projectDatabase } from '../../../../src/engine/storage/duckdb/instance.ts'
 import { storeFile } from '../../../../src/engine/storage/duckdb/migrations.ts'
 import { storeTables } from '../../../../src/engine/storage/duckdb/schema.ts'
+import type { FormatNotice } from '../../../../src/engine/storage/format.ts'
+import { recoveryText } from '../../../../src/engine/storage/recovery/recovery-report.ts'
 import { expectedKeys, keysOf, makeOldStore } from './old-store.ts'
 
 const name = projectDatabase(1)
@@ -34,6 +36,25 @@ async function oldStore(directory: string): Promise<Instance> {
 }
 
 describe('from format 1', () => {
+  test('says how many of its steps are done while they run', async () => {
+    await (await oldStore('old')).close()
+    opened.length = 0
+    const instance = await open('old')
+    const notices: FormatNotice[] = []
+    const path = join('projects', '1', 'store.duckdb')
+    await instance.attach(name, path, storeFile, { progressMs: 1, notice: (notice) => notices.push(notice) })
+    const progress = notices.flatMap((notice) => (notice.kind === 'store-migration-progress' ? [notice] : []))
+    const steps = storeFile.migrations.length
+    expect(progress.length).toBeGreaterThan(0)
+    for (const one of progress) expect(one).toMatchObject({ file: join(root, 'old', path), from: 1, to: storeFile.version, steps })
+    const done = progress.map((one) => one.done)
+    expect(done).toEqual([...done].sort((a, b) => a - b))
+    expect(recoveryText({ ...progress[0]!, done: 3, seconds: 12.4 })).toBe(
+      `bringing the store from format 1 to ${storeFile.version}: 3 of ${steps} steps are done after 12 s`,
+    )
+    expect(notices.at(-1)?.kind).toBe('store-migrated')
+  })
+
   test('types that were settled by counts are dropped, declared ones and slots stay, and texts that read as numbers are counted', async () => {
     await (await oldStore('old')).close()
     opened.length = 0

@@ -95,9 +95,12 @@ const kinds = [
   'lifecycle',
   'sums',
   'averages of hours',
+  'least of hours',
+  'greatest',
   'events by plan',
   'sums by plan',
   'averages by plan',
+  'greatest by plan',
   'persons by plan',
   'windows by plan',
 ]
@@ -198,7 +201,7 @@ test.each(kinds)('where most persons of a block are active: %s', async (kind) =>
       masks: [kind === 'recurring' ? 3 : 1],
       others: 0,
       large: 1,
-      vip: /^events|hours|^sums|^averages/.test(kind) ? 0 : 1,
+      vip: /^events|hours|^sums|^averages|^least|^greatest/.test(kind) ? 0 : 1,
     })
     const matching: Matching = { from: begin, to: begin + 9.5 * day, scope: null, bits, further: null, takesAll: false }
     const [fold, params] = questionOf(kind, matching, starts, 1, world)
@@ -276,7 +279,7 @@ test('in any time zone, with any conditions, while events and merges join', asyn
         }
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 260 },
   )
   for (const kind of kinds) expect(answered.get(kind), `${kind}; left: ${left.get(kind)}`).toBeGreaterThan(5)
 })
@@ -302,7 +305,7 @@ function plain(result: unknown): unknown {
   const numbers = state && 'sums' in state ? added(state) : [...((state as Float64Array | undefined) ?? counts!)]
   const size = numbers.length / Math.max(1, combinations.length)
   const groups = combinations.map((code, i) => [code, numbers.slice(i * size, (i + 1) * size)] as const)
-  return groups.filter(([, all]) => all.some((n) => n !== 0 && n !== '0')).sort(([a], [b]) => a - b)
+  return groups.filter(([, all]) => all.some((n) => n !== 0 && n !== '0' && !Number.isNaN(n))).sort(([a], [b]) => a - b)
 }
 
 /** The sum of each cell and how many numbers it has: the last digit depends on their order. */
@@ -318,7 +321,7 @@ function questionOf(
 ): [Fold<unknown, unknown>, unknown] {
   const kind = name.replace(' by plan', '')
   const splits = kind === name ? [] : [{ of: 'event', column: columnView(plan) } as const]
-  const numbers = (reduction: 'sum' | 'avg'): SeriesValue => ({
+  const numbers = (reduction: 'sum' | 'avg' | 'min' | 'max'): SeriesValue => ({
     kind: 'numbers',
     number: { of: 'event', column: columnView(amount) },
     reduction,
@@ -339,6 +342,12 @@ function questionOf(
       return series(numbers('avg'))
     case 'averages of hours':
       return series(numbers('avg'), hours)
+    case 'least':
+      return series(numbers('min'))
+    case 'least of hours':
+      return series(numbers('min'), hours)
+    case 'greatest':
+      return series(numbers('max'))
     case 'windows': {
       const ends = starts.slice(1)
       return series({ kind: 'windows', begins: Float64Array.from(ends, (_, i) => starts[Math.max(0, i - 3)]!).map(distinct(starts)), ends })

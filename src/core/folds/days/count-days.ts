@@ -1,8 +1,8 @@
-import { type SumState, Sums } from '../../../lib/numbers/sums.ts'
 import { Ints } from '../../kernels/grow.ts'
 import type { CalendarDays } from '../../lists/kept/calendar-days.ts'
 import { quarter, SplitCounts } from '../../lists/kept/day-counts.ts'
 import { numberAt } from '../../lists/kept/kept-counts.ts'
+import { type NumbersState, QuarterNumbers } from '../../lists/kept/quarter-numbers.ts'
 import type { ColumnView, EventBits, Fold, ListView } from '../fold.ts'
 import { Matches } from '../matches.ts'
 import { Edges } from '../series/edges.ts'
@@ -16,7 +16,7 @@ export interface CountDaysParams {
   readonly edges: Float64Array
   /** Codes that split the events, of so many; null: none do. */
   readonly split: { readonly values: ColumnView['values']; readonly size: number } | null
-  /** Numbers that are added up; null: none are. */
+  /** Numbers that are looked at; null: none are. */
   readonly number: Pick<ColumnView, 'values' | 'numbers'> | null
 }
 
@@ -28,7 +28,7 @@ interface CountedDays {
   /** Events by quarter of an hour, `quartersOf` of each. */
   readonly quarters: Uint32Array
   /** The same of the numbers. */
-  readonly sums: SumState | null
+  readonly numbers: NumbersState | null
   readonly least: Float64Array
   readonly greatest: Float64Array
 }
@@ -49,7 +49,7 @@ export const countDaysFold: Fold<CountDaysParams, readonly CountedDays[]> = {
     const days = codes * ofCode
     const ofDay = quartersOf(edges)
     const quarters = new Uint32Array(days * ofDay)
-    const sums = number && new Sums(days * ofDay)
+    const numbers = number && new QuarterNumbers(days * ofDay)
     const least = new Float64Array(days).fill(Number.POSITIVE_INFINITY)
     const greatest = new Float64Array(days).fill(Number.NEGATIVE_INFINITY)
     const [rows, dayOf] = [new Ints(), new Ints()]
@@ -81,17 +81,24 @@ export const countDaysFold: Fold<CountDaysParams, readonly CountedDays[]> = {
           }
           const cellOfQuarter = cell * ofDay + Math.floor((when - edges[day]!) / quarter)
           quarters[cellOfQuarter]!++
-          if (sums !== null) sums.add(cellOfQuarter, numberAt(number!, index[row]!))
+          if (numbers !== null) numbers.add(cellOfQuarter, numberAt(number!, index[row]!))
           if (when > greatest[cell]!) greatest[cell] = when
         }
       }
       yield
     }
-    const added = sums && { sums: sums.sums, lost: sums.lost, counts: sums.counts }
-    return [{ ...byDay(rows.view(), dayOf.view(), days), quarters, sums: added, least, greatest }]
+    const found = numbers && stateOf(numbers)
+    return [{ ...byDay(rows.view(), dayOf.view(), days), quarters, numbers: found, least, greatest }]
   },
   join: (parts) => parts.flat(),
 }
+
+/** Plain data: it goes from thread to thread. */
+const stateOf = ({ sums: { sums, lost, counts }, least, greatest }: QuarterNumbers): NumbersState => ({
+  sums: { sums, lost, counts },
+  least,
+  greatest,
+})
 
 /** The rows in order of their days. Those of a day keep their order. */
 function byDay(persons: Int32Array, dayOf: Int32Array, days: number): Pick<CountedDays, 'persons' | 'offsets'> {
@@ -145,7 +152,7 @@ export function* dayCounts(
   for (let day = 0; day < ofCode * (split?.size ?? 1); day++) {
     if (day % 16 === 15) yield
     const counts = all.of(Math.floor(day / ofCode))
-    for (const { persons, offsets, quarters, sums, least, greatest } of parts) {
+    for (const { persons, offsets, quarters, numbers, least, greatest } of parts) {
       if (offsets[day] === offsets[day + 1]) continue
       const made = counts.day(first + (day % ofCode))
       made.persons.append(persons.subarray(offsets[day], offsets[day + 1]))
@@ -153,7 +160,7 @@ export function* dayCounts(
         const events = quarters[day * ofDay + i]!
         made.quarters[i]! += events
         made.events += events
-        if (sums) made.sums!.addCell(i, sums, day * ofDay + i)
+        if (numbers) made.numbers!.addCell(i, numbers, day * ofDay + i)
       }
       made.least = Math.min(made.least, least[day]!)
       made.greatest = Math.max(made.greatest, greatest[day]!)

@@ -11,7 +11,7 @@ import { type DaySource, ofEvents } from './asked-days.ts'
 import { countDaysFold, dayCounts, edgesOfAll } from './count-days.ts'
 import { dayLifecycle } from './lifecycle.ts'
 import { dayRetention, isOfDays } from './retention.ts'
-import { addedUp, daySeries, readsDays } from './series.ts'
+import { daySeries, numbersOf, readsDays } from './series.ts'
 import { dayStickiness, isAnyEvent } from './stickiness.ts'
 
 /** Computes the result of a fold from what is kept of whole days. */
@@ -31,7 +31,7 @@ const ways: ReadonlyMap<string, FromDays<unknown, unknown>> = new Map([
   way(seriesFold, {
     bits: (series) => (readsDays(series) ? [1] : null),
     split: ({ splits }) => splits[0] ?? null,
-    number: addedUp,
+    number: numbersOf,
     run: daySeries,
   }),
   way(stickinessFold, { bits: (params) => (isAnyEvent(params) ? [1] : null), run: ([source], params) => dayStickiness(source!, params) }),

@@ -1,5 +1,6 @@
-import { type SumState, Sums } from '../../../lib/numbers/sums.ts'
+import type { SumState } from '../../../lib/numbers/sums.ts'
 import { type DayCount, quarter } from '../../lists/kept/day-counts.ts'
+import { QuarterNumbers } from '../../lists/kept/quarter-numbers.ts'
 import type { PlacedColumn } from '../fold.ts'
 import type { Series, SeriesPart } from '../series/fold.ts'
 import { askedDays, blocksOf, countBetween, type DaySource, daysOfBuckets, ofEvents, personFilter } from './asked-days.ts'
@@ -15,15 +16,17 @@ export const readsDays = (series: Series): boolean => {
   const { splits, value, matching } = series
   if (splits.length > 1 || splits.some(({ of }) => of !== 'event')) return false
   if (value.kind === 'persons' || value.kind === 'sightings' || value.kind === 'windows') return true
-  return (value.kind === 'events' || addedUp(series) !== null) && matching.bits.flags.every(({ of }) => of === 'event')
+  return (value.kind === 'events' || numbersOf(series) !== null) && matching.bits.flags.every(({ of }) => of === 'event')
 }
 
-/** The numbers of events that are added up; null: something else is counted. */
-export const addedUp = ({ value }: Series): PlacedColumn | null =>
-  value.kind === 'numbers' && (value.reduction === 'sum' || value.reduction === 'avg') && value.number.of === 'event' ? value.number : null
+const ofQuarters: ReadonlySet<unknown> = new Set(['sum', 'avg', 'min', 'max'])
+
+/** The numbers of events whose sum or extreme is asked; null: something else is counted. */
+export const numbersOf = ({ value }: Series): PlacedColumn | null =>
+  value.kind === 'numbers' && ofQuarters.has(value.reduction) && value.number.of === 'event' ? value.number : null
 
 export function* daySeries(sources: readonly DaySource[], series: Series): Generator<void, SeriesPart | null, void> {
-  if (addedUp(series)) return yield* daySums(sources, series)
+  if (numbersOf(series)) return yield* dayNumbers(sources, series)
   const combinations: number[] = []
   const found: Float64Array[] = []
   for (const [code, source] of sources.entries()) {
@@ -37,18 +40,23 @@ export function* daySeries(sources: readonly DaySource[], series: Series): Gener
 }
 
 /** A code with events has a row, whether one of them has a number or not. */
-function* daySums(sources: readonly DaySource[], series: Series): Generator<void, SeriesPart | null, void> {
+function* dayNumbers(sources: readonly DaySource[], series: Series): Generator<void, SeriesPart | null, void> {
   const combinations: number[] = []
-  const found: Sums[] = []
+  const found: QuarterNumbers[] = []
   for (const [code, source] of sources.entries()) {
-    const sums = new Sums((series.edges ?? everyTime).length - 1)
-    const counts = yield* eventsOf(source, series, sums)
+    const numbers = new QuarterNumbers((series.edges ?? everyTime).length - 1)
+    const counts = yield* eventsOf(source, series, numbers)
     if (counts === null) return null
     if (counts.every((n) => n === 0)) continue
     combinations.push(code)
-    found.push(sums)
+    found.push(numbers)
   }
-  const all = (field: keyof SumState) => oneAfterTheOther(found.map((sums) => sums[field]))
+  const extreme = series.value.kind === 'numbers' && series.value.reduction
+  if (extreme === 'min' || extreme === 'max') {
+    const field = extreme === 'min' ? 'least' : 'greatest'
+    return { combinations, state: oneAfterTheOther(found.map((numbers) => numbers[field])) }
+  }
+  const all = (field: keyof SumState) => oneAfterTheOther(found.map(({ sums }) => sums[field]))
   return { combinations, state: { sums: all('sums'), lost: all('lost'), counts: all('counts') } satisfies SumState }
 }
 
@@ -73,8 +81,8 @@ const everyTime = Float64Array.of(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFI
 /** Parts of days that are no whole quarters. */
 const mostCut = 2
 
-/** `sums`: of their numbers, by bucket. */
-function* eventsOf(source: DaySource, { matching, edges: given }: Series, sums: Sums | null = null): Counts {
+/** `numbers`: theirs, by bucket. */
+function* eventsOf(source: DaySource, { matching, edges: given }: Series, numbers: QuarterNumbers | null = null): Counts {
   const edges = given ?? everyTime
   const bits = ofEvents(matching.bits)
   const found = new Float64Array(edges.length - 1)
@@ -89,15 +97,15 @@ function* eventsOf(source: DaySource, { matching, edges: given }: Series, sums: 
       const isAll = from <= day.least && to > day.greatest
       if (isAll) {
         found[i]! += day.events
-        if (sums) addQuarters(sums, i, day, 0, day.quarters.length)
+        if (numbers) addQuarters(numbers, i, day, 0, day.quarters.length)
         continue
       }
       const first = from <= day.least ? 0 : (from - day.start) / quarter
       const end = to > day.greatest ? day.quarters.length : (to - day.start) / quarter
       if (Number.isInteger(first) && Number.isInteger(end)) {
         for (let q = first; q < end; q++) found[i]! += day.quarters[q]!
-        if (sums) addQuarters(sums, i, day, first, end)
-      } else if (++cut > mostCut || source.lists.pages || sums) return null
+        if (numbers) addQuarters(numbers, i, day, first, end)
+      } else if (++cut > mostCut || source.lists.pages || numbers) return null
       else found[i]! += countBetween(source, day, counted, bits, from, to - 1)
       yield
     }
@@ -105,8 +113,8 @@ function* eventsOf(source: DaySource, { matching, edges: given }: Series, sums: 
   return found
 }
 
-function addQuarters(sums: Sums, bucket: number, day: DayCount, first: number, end: number): void {
-  for (let q = first; q < end; q++) sums.addCell(bucket, day.sums!, q)
+function addQuarters(numbers: QuarterNumbers, bucket: number, day: DayCount, first: number, end: number): void {
+  for (let q = first; q < end; q++) numbers.addCell(bucket, day.numbers!, q)
 }
 
 function* personsOf(source: DaySource, { matching, edges }: Series, isFirst: boolean): Counts {

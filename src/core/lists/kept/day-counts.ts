@@ -1,7 +1,7 @@
-import { Sums } from '../../../lib/numbers/sums.ts'
 import { minute } from '../../../lib/time/zone.ts'
 import type { CalendarDays } from './calendar-days.ts'
 import { PersonSet } from './person-set.ts'
+import { QuarterNumbers } from './quarter-numbers.ts'
 
 export const quarter = 15 * minute
 
@@ -14,7 +14,7 @@ export interface DayCount {
   /** The number of events by quarter of an hour. */
   readonly quarters: Uint32Array
   /** Of a number of each event, by quarter of an hour; null: no number is asked. */
-  readonly sums: Sums | null
+  readonly numbers: QuarterNumbers | null
   events: number
   /** Between these times, both included, are all of them. */
   least: number
@@ -24,7 +24,7 @@ export interface DayCount {
 /** For one condition on events, and each code of a column that splits them; without one there is code 0. */
 export class SplitCounts {
   readonly days: CalendarDays
-  /** A number of each event is added up, too. */
+  /** A number of each event is looked at, too. */
   readonly hasNumber: boolean
   /** By code. */
   readonly byCode: DayCounts[] = []
@@ -62,8 +62,8 @@ export class DayCounts {
 
   get bytes(): number {
     let bytes = 0
-    for (const { persons, quarters, sums } of this.byNumber.values())
-      bytes += 160 + persons.bytes + quarters.byteLength + (sums?.bytes ?? 0)
+    for (const { persons, quarters, numbers } of this.byNumber.values())
+      bytes += 160 + persons.bytes + quarters.byteLength + (numbers?.bytes ?? 0)
     return bytes
   }
 
@@ -80,20 +80,20 @@ export class DayCounts {
     const [start, end] = [this.days.startOf(number), this.days.startOf(number + 1)]
     const quarters = new Uint32Array(Math.ceil((end - start) / quarter))
     const [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-    const sums = this.hasNumber ? new Sums(quarters.length) : null
-    const made: DayCount = { number, start, end, persons: new PersonSet(), quarters, sums, events: 0, least, greatest }
+    const numbers = this.hasNumber ? new QuarterNumbers(quarters.length) : null
+    const made: DayCount = { number, start, end, persons: new PersonSet(), quarters, numbers, events: 0, least, greatest }
     this.byNumber.set(number, made)
     this.inOrder = null
     return made
   }
 
-  /** `value`: the number of the event, if one is added up. */
+  /** `value`: the number of the event, if one is asked. */
   add(person: number, time: number, value = Number.NaN): void {
     const day = this.day(this.days.numberAt(time))
     day.persons.add(person)
     const at = Math.floor((time - day.start) / quarter)
     day.quarters[at]!++
-    day.sums?.add(at, value)
+    day.numbers?.add(at, value)
     day.events++
     if (time < day.least) day.least = time
     if (time > day.greatest) day.greatest = time

@@ -17,10 +17,10 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 
-const run = async (rest: string) => {
+const run = async (rest: string, isolate = false) => {
   const text = `
     import { open } from '${pathToFileURL(program('engine'))}'
-    const waymark = await open({ dataDir: process.argv[1], minFreeBytes: 0 })
+    const waymark = await open({ dataDir: process.argv[1], minFreeBytes: 0, isolate: ${isolate} })
     const project = await waymark.createProject()
     const batch = (count) => Array.from({ length: count }, (_, i) => ({ event: 'seen', distinct_id: 'u' + (i % 9), properties: { i } }))
     const counted = async () => (await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })).results[0][0]
@@ -58,7 +58,17 @@ test.each([
   expect(await found()).toBe(500)
 })
 
-test('what a program waits for keeps it alive', async () => {
+test.each([
+  ['comes to its end', '', { code: 0 }],
+  ['has asked and comes to its end', 'console.log(await counted())', { code: 0, said: '500\n' }],
+  ['exits', 'process.exit(3)', { code: 3 }],
+  ['throws', "throw new Error('on purpose')", { code: 1, said: expect.stringContaining('on purpose') }],
+])('a program with an engine of its own that %s leaves at once, and the next one finds everything', async (_, rest, expected) => {
+  expect(await run(rest, true)).toMatchObject({ signal: null, ...expected })
+  expect(await found()).toBe(500)
+})
+
+test.each([false, true])('what a program waits for keeps it alive (with an engine of its own: %s)', async (isolate) => {
   const rest = `
     console.log(await counted())
     const { ids } = await project.importPersons([{ distinct_ids: ['new'] }])
@@ -66,7 +76,7 @@ test('what a program waits for keeps it alive', async () => {
     console.log(ids.length, await counted())
     await waymark.close()
     console.log('closed')`
-  expect(await run(rest)).toEqual({ code: 0, signal: null, said: '500\n1 2500\nclosed\n' })
+  expect(await run(rest, isolate)).toEqual({ code: 0, signal: null, said: '500\n1 2500\nclosed\n' })
 })
 
 test('`await using` closes', async () => {

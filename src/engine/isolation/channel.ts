@@ -7,6 +7,8 @@ import { readError, type WireError, writeError } from './wire-error.ts'
 export interface Port {
   send(message: Message): void
   receive(take: (message: Message) => void): void
+  /** Whether an answer is waited for: only then the other side keeps this process alive. */
+  hold?(isHeld: boolean): void
 }
 
 export type Message =
@@ -111,6 +113,7 @@ export class Channel<Own extends Side, Theirs extends Side> {
     const answered = new Promise<AnswerOf<Theirs['calls'], N>>((resolve, reject) => {
       this.waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, ...(note ? { note } : {}) })
     })
+    if (this.waiting.size === 1) this.port.hold?.(true)
     try {
       this.send(['call', id, name, args])
     } catch (cause) {
@@ -149,7 +152,7 @@ export class Channel<Own extends Side, Theirs extends Side> {
 
   private settle(id: number): Waiting | undefined {
     const waiting = this.waiting.get(id)
-    this.waiting.delete(id)
+    if (this.waiting.delete(id) && this.waiting.size === 0) this.port.hold?.(false)
     return waiting
   }
 

@@ -94,6 +94,7 @@ const launch = (mostBytes: number): ChildProcess => {
 const portOf = (child: ChildProcess): Port => ({
   send: (message) => void (child.connected && child.send(message as never)),
   receive: (take) => void child.on('message', (message) => take(message as unknown as Message)),
+  hold: (isHeld) => void (isHeld ? child.channel?.ref() : child.channel?.unref()),
 })
 
 /** Null if the operating system does not provide it. */
@@ -244,6 +245,7 @@ export class EngineChild {
     try {
       await channel?.call('end', {})
     } finally {
+      this.child?.ref()
       if (this.child?.connected) this.child.disconnect()
       await this.running.catch(() => undefined)
     }
@@ -263,6 +265,7 @@ export class EngineChild {
     for (let [unstarted, short] = [0, 0]; !this.isEnding; ) {
       const since = performance.now()
       const child = this.spare.take() ?? launch(this.options.mostBytes)
+      child.unref() // a program that is done need not close: its engine ends with it
       this.child = child
       const ended = new Promise<string>((resolve) => {
         child.once('exit', (code, signal) => resolve(signal ? `was killed by ${signal}` : `exited with code ${code}`))

@@ -1,4 +1,5 @@
 import { type Deferred, deferred } from '../../lib/flow/deferred.ts'
+import { keptAlive } from '../../lib/flow/kept-alive.ts'
 
 // After an engine has ended, short queries run first. Otherwise a query that ends its engine during planning would keep all others from an answer.
 
@@ -52,7 +53,7 @@ export class HeadStart {
 
   /** Resolves when long queries may run. */
   async waited(): Promise<void> {
-    await this.over?.promise
+    if (this.over) await keptAlive(this.over.promise)
   }
 
   private end(): void {

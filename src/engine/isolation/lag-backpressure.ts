@@ -1,5 +1,6 @@
 import { Backpressure } from '../../events/ingestion/applying/backpressure.ts'
 import type { RecentWaits } from '../../events/ingestion/applying/recent-waits.ts'
+import { keptAlive } from '../../lib/flow/kept-alive.ts'
 
 /**
  * Backpressure for a log that another process follows, in bytes of batches that the engine has not applied. While the engine is down callers do not
@@ -16,7 +17,7 @@ export class LagBackpressure implements Pick<Backpressure, 'admit'> {
   }
 
   admit<T>(bytes: number, isHistorical: boolean, work: () => Promise<T>): Promise<T> {
-    return this.isFollowed() || isHistorical ? this.room.admit(bytes, isHistorical, work) : work()
+    return this.isFollowed() || isHistorical ? keptAlive(this.room.admit(bytes, isHistorical, work)) : work()
   }
 
   /** A batch that ends with record `seq` is in the log. */

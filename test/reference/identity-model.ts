@@ -164,6 +164,11 @@ export class IdentityModel {
     return true
   }
 
+  /** Events that are not kept any more. They may be sent again. */
+  forget(uuids: Iterable<string>): void {
+    for (const uuid of uuids) this.events.delete(uuid)
+  }
+
   /** Persons only: what an event says stays a fact of the event. */
   removeProperty(name: string): void {
     this.seq++

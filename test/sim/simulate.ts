@@ -17,6 +17,8 @@ export interface Result {
   readonly failure: string | null
   readonly calls: number
   readonly events: number
+  /** How often answers came from where. */
+  readonly met: Readonly<Record<string, number>>
 }
 
 export interface Options {
@@ -39,7 +41,7 @@ export async function simulate(seed: number, machine: Machine, { steps, root, lo
   schedule.trace = write
   schedule.draw = random(seed)
   machine.random = random(seed ^ 0x5eed)
-  const run = new Run(machine, new World(machine, root), write)
+  const run = new Run(machine, new World(machine, root, seed), write)
   const done: Step[] = []
   let failure: string | null = null
   try {
@@ -75,6 +77,7 @@ export async function simulate(seed: number, machine: Machine, { steps, root, lo
     failure,
     calls: schedule.steps,
     events: run.model.contents.events.length,
+    met: run.world.met,
   }
 }
 
@@ -115,6 +118,10 @@ class Run {
     else if (fault?.fault === 'restart') {
       await this.world.close()
       await this.world.open()
+    } else if (fault?.fault === 'damage') {
+      await this.world.close()
+      this.world.damage(fault)
+      await this.world.open()
     } else if (fault?.fault === 'restore') await this.restore()
     if (fault?.fault === 'full disk') this.world.files.room = fault.bytes
     const outcomes = await this.perform(acts, fault)
@@ -140,12 +147,15 @@ class Run {
     const { schedule } = this.machine
     const outcomes: Outcome[] = acts.map(() => 'unknown')
     let failure: unknown = null
-    const alone = acts.length === 1 || acts.every(({ act, actor }) => actors[actor]!.leaves(act as never) === null)
+    const known = acts.map(({ actor, act }) => actors[actor]!.leaves(act as never)).filter((deed) => deed !== null)
+    let models: readonly Model[] | null = null
+    const meanwhile = () => {
+      models ??= [...beginningsOf(known)].map((deeds) => this.model.with(...deeds))
+      return models
+    }
     const all = acts.map(async ({ actor, act }, i) => {
       try {
-        // An answer while others write may have more than the model knows of yet.
-        if (!alone && actor === 'query') await this.world.project.answer({ kind: 'SqlLikeQuery', query: 'select count() from events' })
-        else await actors[actor]!.perform(this.world, act as never, this.model)
+        await actors[actor]!.perform(this.world, act as never, this.model, meanwhile)
         outcomes[i] = 'acknowledged'
       } catch (error) {
         outcomes[i] = 'refused'
@@ -186,7 +196,7 @@ class Run {
     })
     let first: string | null = null
     for (const deeds of possible(known)) {
-      const model = deeds.length > 0 ? this.model.with(...deeds) : this.model
+      const model = (deeds.length > 0 ? this.model.with(...deeds) : this.model).at(schedule.wallClock())
       const difference = differenceOf(found, model.contents)
       if (difference === null) {
         this.model = model
@@ -204,6 +214,14 @@ class Run {
 /** Of a full disk: of events, and of a copy. */
 const refusals: readonly string[] = ['disk-full', 'no-space', 'command-failed']
 const callsOfFullDisk = 400
+
+/** What may have been done of acts that are under way: some of them, in any order. */
+function* beginningsOf(known: readonly Deed[]): Generator<readonly Deed[]> {
+  for (const [i, deed] of known.entries()) {
+    yield [deed]
+    for (const rest of beginningsOf(known.filter((_, j) => j !== i))) yield [deed, ...rest]
+  }
+}
 
 /** What may have become of acts that were begun at once: in any order, those that were not answered or without. The most likely first. */
 function* possible(known: readonly { readonly deed: Deed; readonly outcome: Outcome }[]): Generator<readonly Deed[]> {

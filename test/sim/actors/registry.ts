@@ -5,6 +5,7 @@ import { change } from './change.ts'
 import { importPast } from './import.ts'
 import { query } from './query.ts'
 import { removeProperty } from './remove-property.ts'
+import { retain } from './retain.ts'
 
 /** Who acts, by name. A new one is a file beside this one, and a line here. */
-export const actors: Readonly<Record<string, AnyActor>> = { backup, capture, change, import: importPast, query, removeProperty }
+export const actors: Readonly<Record<string, AnyActor>> = { backup, capture, change, import: importPast, query, removeProperty, retain }

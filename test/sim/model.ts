@@ -18,9 +18,14 @@ export type Deed =
   /** Of all persons. */
   | { readonly deed: 'removal'; readonly name: string }
   /** How many months events are kept; null: for ever. `names`: those of these names, instead. */
-  | { readonly deed: 'retention'; readonly months: number | null; readonly names: Readonly<Record<string, number>> }
+  | { readonly deed: 'retention'; readonly retention: Retention }
   /** Midnight has come, or the setting has changed: events are kept from other times on. */
   | { readonly deed: 'kept'; readonly from: KeptFrom }
+
+interface Retention {
+  readonly months: number | null
+  readonly names: Readonly<Record<string, number>>
+}
 
 /** Milliseconds since 1970; null: since ever. */
 interface KeptFrom {
@@ -48,6 +53,7 @@ export interface ModelPerson {
 export interface Contents {
   readonly events: readonly ModelRow[]
   readonly persons: readonly ModelPerson[]
+  readonly retention: Retention
 }
 
 const projectId = 1
@@ -65,8 +71,9 @@ export class Model {
   readonly deeds: readonly Deed[]
   private identities = new IdentityModel()
   private readonly stored = new Map<string, SentEvent>()
+  private readonly forgotten = new Set<string>()
   private known: Contents | null = null
-  private retention: { readonly months: number | null; readonly names: Readonly<Record<string, number>> } = { months: null, names: {} }
+  private retention: Retention = { months: null, names: {} }
   private keptFrom: KeptFrom = { all: null, names: {} }
 
   constructor(deeds: readonly Deed[] = []) {
@@ -102,7 +109,7 @@ export class Model {
         properties,
       }))
       .sort((a, b) => (a.person < b.person ? -1 : 1))
-    this.known = { events, persons }
+    this.known = { events, persons, retention: this.retention }
     return this.known
   }
 
@@ -112,16 +119,16 @@ export class Model {
     return name === null ? null : personUuid(projectId, name)
   }
 
-  /** Of an event that was sent before. */
+  /** Events that were sent before. Those that are not kept any more count as duplicates for the process that has stored them, and not for the next one. */
   get sent(): readonly SentEvent[] {
-    return this.deeds.flatMap((deed) => (deed.deed === 'batch' ? deed.events : []))
+    return this.deeds.flatMap((deed) => (deed.deed === 'batch' ? deed.events.filter(({ uuid }) => !this.forgotten.has(uuid)) : []))
   }
 
   private apply(deed: Deed): void {
     if (deed.deed === 'removal') return void this.identities.removeProperty(deed.name)
     if (deed.deed === 'change') return void this.identities.change(deed.change, 0)
     if (deed.deed === 'retention') {
-      this.retention = deed
+      this.retention = deed.retention
       return
     }
     if (deed.deed === 'kept') {
@@ -156,7 +163,10 @@ export class Model {
   }
 
   private forget(events: readonly SentEvent[]): void {
-    for (const { uuid } of events) this.stored.delete(uuid)
+    for (const { uuid } of events) {
+      this.stored.delete(uuid)
+      this.forgotten.add(uuid)
+    }
     this.identities.forget(events.map(({ uuid }) => uuid))
   }
 }

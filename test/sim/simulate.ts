@@ -189,7 +189,7 @@ class Run {
   /** Compares all that is there with the model. What was not answered is there as a whole, or not at all. */
   private async judge(done: readonly { readonly act: Act; readonly outcome: Outcome }[]): Promise<void> {
     const { schedule } = this.machine
-    const found = (await schedule.until(contentsOf(this.world.project)))!.value
+    const found = (await schedule.until(contentsOf(this.world.waymark, this.world.project)))!.value
     const known = done.flatMap(({ act, outcome }) => {
       const deed = actors[act.actor]!.leaves(act.act as never)
       return deed === null || outcome === 'refused' ? [] : [{ deed, outcome }]

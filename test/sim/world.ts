@@ -124,7 +124,10 @@ export class World {
     const path = all[Math.floor(file * all.length)]
     if (!path) return
     this.meets(`damaged ${path.slice(project.length + 1).replaceAll(/[-0-9a-f]{36}|\d+/g, '…')}`)
-    if (how === 'removed') return this.files.remove(path)
+    if (how === 'removed') {
+      this.files.remove(path)
+      return
+    }
     const size = real.statSync(path).size
     const fd = this.files.open(path, 'r+')
     const place = Math.floor(at * size)

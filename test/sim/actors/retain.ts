@@ -13,5 +13,5 @@ export const retain = actor({
     const record = await projects.byId(id)
     await projects.update(null, record!, { data_retention: { events_months: months, event_names: names, persons_months: null } })
   },
-  leaves: ({ months, names }) => ({ deed: 'retention', months, names }),
+  leaves: (retention) => ({ deed: 'retention', retention }),
 })

@@ -9,6 +9,7 @@ export async function contentsOf({ accounts }: Waymark, project: Project): Promi
   const { results } = await project.sql<[string, boolean, string, string[]]>`
     select toString(id), is_identified, toString(properties), arraySort(groupArray(pdi.distinct_id)) from persons group by id, is_identified, properties`
   return {
+    exports: (await accounts.context.store.read.batch_exports.find({})).length,
     retention: { months: months ?? null, names: names ?? {} },
     events: events.map(
       ({ uuid, event, distinct_id, timestamp, properties, person_id }): ModelRow => ({
@@ -50,6 +51,7 @@ const textOf = (value: unknown) => JSON.stringify(sorted(value))
 export function differenceOf(found: Contents, expected: Contents): string | null {
   if (textOf(found.retention) !== textOf(expected.retention))
     return `other retention: expected ${textOf(expected.retention)}, but got ${textOf(found.retention)}`
+  if (found.exports !== expected.exports) return `other exports: expected ${expected.exports}, but got ${found.exports}`
   const foundUuids = found.events.map(({ uuid }) => uuid)
   const expectedUuids = expected.events.map(({ uuid }) => uuid)
   const once = new Set(foundUuids)

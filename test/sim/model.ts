@@ -19,6 +19,8 @@ export type Deed =
   | { readonly deed: 'removal'; readonly name: string }
   /** How many months events are kept; null: for ever. `names`: those of these names, instead. */
   | { readonly deed: 'retention'; readonly retention: Retention }
+  /** A batch export was made. */
+  | { readonly deed: 'export' }
   /** Midnight has come, or the setting has changed: events are kept from other times on. */
   | { readonly deed: 'kept'; readonly from: KeptFrom }
 
@@ -54,6 +56,8 @@ export interface Contents {
   readonly events: readonly ModelRow[]
   readonly persons: readonly ModelPerson[]
   readonly retention: Retention
+  /** Batch exports. */
+  readonly exports: number
 }
 
 const projectId = 1
@@ -75,6 +79,7 @@ export class Model {
   private known: Contents | null = null
   private retention: Retention = { months: null, names: {} }
   private keptFrom: KeptFrom = { all: null, names: {} }
+  private exports = 0
 
   constructor(deeds: readonly Deed[] = []) {
     this.deeds = deeds
@@ -109,7 +114,7 @@ export class Model {
         properties,
       }))
       .sort((a, b) => (a.person < b.person ? -1 : 1))
-    this.known = { events, persons, retention: this.retention }
+    this.known = { events, persons, retention: this.retention, exports: this.exports }
     return this.known
   }
 
@@ -124,15 +129,25 @@ export class Model {
     return this.deeds.flatMap((deed) => (deed.deed === 'batch' ? deed.events.filter(({ uuid }) => !this.forgotten.has(uuid)) : []))
   }
 
+  /** The uuids of all events that were sent. */
+  get everSent(): readonly string[] {
+    return this.deeds.flatMap((deed) => (deed.deed === 'batch' ? deed.events.map(({ uuid }) => uuid) : []))
+  }
+
   private apply(deed: Deed): void {
     if (deed.deed === 'removal') return void this.identities.removeProperty(deed.name)
     if (deed.deed === 'change') return void this.identities.change(deed.change, 0)
+    if (deed.deed === 'export') {
+      this.exports++
+      return
+    }
     if (deed.deed === 'retention') {
       this.retention = deed.retention
       return
     }
     if (deed.deed === 'kept') {
       this.keptFrom = deed.from
+      this.identities.noteRemoval()
       this.forget([...this.stored.values()].filter((event) => !this.isKept(event)))
       return
     }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { random } from '../../bench/random.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
 import { actors } from './actors/registry.ts'
+import { Exported } from './exports.ts'
 import { contentsOf, differenceOf } from './judge.ts'
 import { type Deed, Model } from './model.ts'
 import { type Act, type Fault, Planner, type Step } from './plan.ts'
@@ -91,11 +92,15 @@ class Run {
   model = new Model()
   private readonly machine: Machine
   private readonly write: (line: string) => void
+  private readonly exported: Exported
+  /** Files of an export are not those of this directory any more. */
+  private isRestored = false
 
   constructor(machine: Machine, world: World, write: (line: string) => void) {
     this.machine = machine
     this.world = world
     this.write = write
+    this.exported = new Exported(world)
   }
 
   async begin(): Promise<void> {
@@ -106,6 +111,7 @@ class Run {
     await this.world.close()
     await this.world.open()
     await this.judge([])
+    if (!this.isRestored) await this.exported.finish(this.model)
     await this.world.close()
   }
 
@@ -139,6 +145,7 @@ class Run {
     if (!last || number < last.number!) throw new Wrong(`lost backup: copy ${last?.number} was made, but copy ${number} is the last one`)
     this.model = (number === last.number ? last : copies.at(-1)!).model
     copies.length = 0
+    this.isRestored = true
     await this.world.open()
   }
 
@@ -203,6 +210,7 @@ class Run {
         this.write(`contents: ${createHash('sha256').update(JSON.stringify(found)).digest('hex').slice(0, 16)}`)
         const [complaint] = this.world.complaints
         if (complaint) throw new Wrong(complaint)
+        if (!this.isRestored) await this.exported.judge(model)
         return
       }
       first ??= difference

@@ -83,6 +83,16 @@ export class World {
     this.met[what] = (this.met[what] ?? 0) + 1
   }
 
+  /** Where batch exports go. */
+  get exportFolder(): string {
+    return join(this.root, 'exports')
+  }
+
+  /** Goes on until the promise is settled. */
+  async until<T>(promise: Promise<T>): Promise<T> {
+    return (await this.machine.schedule.until(promise))!.value
+  }
+
   /** Opens the directory. `most`: false if it is not open after so many calls. */
   async open(most?: number): Promise<boolean> {
     const opening = (async () => {
@@ -191,7 +201,7 @@ export class World {
       ...(this.listMemory !== undefined && { listMemory: this.listMemory }),
       minFreeBytes: 0,
       logRetention: { bytes: 20_000 },
-      exports: { runs: false },
+      exports: { folder: this.exportFolder },
       plugins: { runs: false },
       notifications: { runs: false },
       insights: { refreshes: false },

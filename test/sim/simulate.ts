@@ -146,6 +146,7 @@ class Run {
     this.model = (number === last.number ? last : copies.at(-1)!).model
     copies.length = 0
     this.isRestored = true
+    this.world.sessions.forget()
     await this.world.open()
   }
 
@@ -211,6 +212,7 @@ class Run {
         const [complaint] = this.world.complaints
         if (complaint) throw new Wrong(complaint)
         if (!this.isRestored) await this.exported.judge(model)
+        await this.world.sessions.judge(this.world)
         return
       }
       first ??= difference

@@ -8,6 +8,7 @@ import type { Project } from '../../src/project.ts'
 import { restore } from '../../src/service/backups/restore-directory.ts'
 import { pick } from './actors/actor.ts'
 import type { Model } from './model.ts'
+import { Sessions } from './sessions.ts'
 import { closeStores, type Machine } from './world/builtins.ts'
 import { Files } from './world/files.ts'
 import { realFs as real } from './world/real-fs.ts'
@@ -38,6 +39,7 @@ export class World {
   /** What was reported that must never be. */
   readonly complaints: string[] = []
 
+  readonly sessions = new Sessions()
   /** What a run has reached, and how often. */
   readonly met: Record<string, number> = {}
   /** Bytes for lists of events; few: they lie in files. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -30,6 +30,22 @@ test('pages that are written anew have as many events as before, or nobody reads
     miscounted.add(batchOf(50, 3))
     miscounted.pages!.moved -= 1
     await expect(store.rewrite(miscounted)).rejects.toEqual(expect.objectContaining({ invariant: 'pages have every event' }))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+test('a page that nobody has looked at is checked before a person moves out of it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'waymark-page-sums-'))
+  try {
+    const store = new PageStore(folder, 100_000, 1_000)
+    const source = { events: async (_: number, __: number, take: (batch: EventBatch) => void) => take(batchOf(0, 50)) }
+    const lists = await store.make(source, (batch) => batch, Int32Array.of(10, 10, 10, 10, 10), 50, { mark: '', survivorOf: new Map() }, 0)
+    const path = join(lists.pages!.folder, 'records')
+    const bytes = await readFile(path)
+    bytes[8]! ^= 1
+    await writeFile(path, bytes)
+    expect(() => lists.add(batchOf(50, 1))).toThrow('other bytes than were written')
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -7,6 +7,7 @@ import { importPast } from './import.ts'
 import { query } from './query.ts'
 import { removeProperty } from './remove-property.ts'
 import { retain } from './retain.ts'
+import { session } from './session.ts'
 
 /** Who acts, by name. A new one is a file beside this one, and a line here. */
 export const actors: Readonly<Record<string, AnyActor>> = {
@@ -18,4 +19,5 @@ export const actors: Readonly<Record<string, AnyActor>> = {
   query,
   removeProperty,
   retain,
+  session,
 }

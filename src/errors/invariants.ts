@@ -9,7 +9,7 @@ const invariants = {
   'applied never back': 'Later transactions have later records',
   'recent in order': 'Events that queries read before the store has them are in the order of the log',
   'lists have every event': 'The lists of events have as many events as the store',
-  'pages have every event': 'Pages that are written anew, and the events left in memory, are as many events as before',
+  'pages have every event': 'Rewritten pages and the events left in memory are as many events as before',
   'counts within lists': 'No condition counts more events than there are',
   'export ranges follow': 'The rows of a run begin where those of the run before ended, or later',
   'export rows within range': 'A run writes no more events than its range has',

@@ -46,7 +46,7 @@ export class ApplyFailures {
     return this.brokenBy ?? (this.failures > patience ? this.last : null)
   }
 
-  /** Nothing goes on: whoever asks gets the report. */
+  /** Nothing goes on: every caller gets the report. */
   broken(cause: BrokenInvariant): void {
     if (this.brokenBy) return
     this.brokenBy = cause

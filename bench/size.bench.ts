@@ -84,7 +84,7 @@ function generated(events: number): ListSource {
         take(batch)
       }
     },
-    state: async () => ({ seq: events, mergesMark: '', changedSeq: 0 }),
+    state: async () => ({ seq: events, events, mergesMark: '', changedSeq: 0 }),
     fingerprint: async () => '',
     merges: async () => new Map(),
   }

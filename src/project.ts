@@ -450,12 +450,12 @@ export class Project {
 
   /** @internal The rows of this project for batch exports. */
   get exportRows(): ExportRows {
-    return this.backend.exportRows
+    return this.refreshing(this.backend.exportRows)
   }
 
   /** @internal Stored events by their position, for plugins. */
   get storedEvents(): EventReader {
-    return this.backend.storedEvents
+    return this.refreshing(this.backend.storedEvents)
   }
 
   /** @internal The last durable record. */
@@ -544,6 +544,18 @@ export class Project {
 
   private wanted({ signal }: Pick<QueryOptions, 'signal'>): Wanted {
     return { project: this.id, caller: library, signal, seconds: waitedForSeconds }
+  }
+
+  /** The same calls, each with the settings of now: what is not kept any more is not read either. */
+  private refreshing<T extends object>(calls: T): T {
+    const each = Object.entries(calls).map(([name, call]: [string, (...args: unknown[]) => unknown]) => {
+      const refreshed = async (...args: unknown[]) => {
+        await this.refresh()
+        return call.apply(calls, args)
+      }
+      return [name, refreshed]
+    })
+    return Object.fromEntries(each) as T
   }
 
   private async refresh(): Promise<void> {

@@ -164,6 +164,16 @@ export class IdentityModel {
     return true
   }
 
+  /** Takes a record of the log that says which events are not kept any more. */
+  noteRemoval(): void {
+    this.seq++
+  }
+
+  /** Events that are not kept any more. They may be sent again. */
+  forget(uuids: Iterable<string>): void {
+    for (const uuid of uuids) this.events.delete(uuid)
+  }
+
   /** Persons only: what an event says stays a fact of the event. */
   removeProperty(name: string): void {
     this.seq++

@@ -6,6 +6,11 @@ import { type SmallerLimit, withSmallerLimits } from '../harness/smaller-limits.
 
 export const repository = resolve(import.meta.dirname, '../..')
 
+const lists = 'src/core/lists/project-lists.ts'
+const eventLists = 'src/core/lists/event-lists.ts'
+const pages = 'src/core/lists/pages/page-store.ts'
+const pagedEvents = 'src/core/lists/pages/paged-events.ts'
+const pageFiles = 'src/core/lists/pages/page-files.ts'
 const knowing = 'src/events/ingestion/persons/known/knowing-writer.ts'
 /** Limits that a plan of thirty steps would never reach, and the same ones here. */
 const smallerLimits: readonly SmallerLimit[] = [
@@ -16,6 +21,24 @@ const smallerLimits: readonly SmallerLimit[] = [
   ['src/events/ingestion/uuids/runs.ts', 'firstRunRecords = 262_144', 'firstRunRecords = 32'],
   [knowing, 'leastSaved = 20_000', 'leastSaved = 1'],
   [knowing, 'options.mostInMemory ?? store.groupPeople', 'options.mostInMemory ?? 3'],
+  // Lists of some kilobytes lie in files (world.ts says how much memory they have).
+  [lists, 'fewEvents = 50_000', 'fewEvents = 20'],
+  [lists, 'recordsPerStatement = 2_000_000', 'recordsPerStatement = 64'],
+  [eventLists, 'start: Int32Array = sharedArray(Int32Array, 1024)', 'start: Int32Array = sharedArray(Int32Array, 8)'],
+  [eventLists, 'end: Int32Array = sharedArray(Int32Array, 1024)', 'end: Int32Array = sharedArray(Int32Array, 8)'],
+  [eventLists, 'room: Int32Array = sharedArray(Int32Array, 1024)', 'room: Int32Array = sharedArray(Int32Array, 8)'],
+  [eventLists, 'this.capacity * 1.25), 1024)', 'this.capacity * 1.25), 8)'],
+  [pages, 'inMemoryShare = 0.7', 'inMemoryShare = 0.01'],
+  [pages, 'fewestEvents = 256', 'fewestEvents = 4'],
+  [pages, 'pageShare = 1 / 64', 'pageShare = 1 / 1024'],
+  [pages, 'movedShare = 1 / 4', 'movedShare = 1 / 64'],
+  [pagedEvents, 'fewPersons = 64', 'fewPersons = 1'],
+  // A process begins with pages that nobody has looked at.
+  [
+    pageFiles,
+    'const checked = new Set<string>()',
+    'const checked = ((globalThis as { checkedPages?: Set<string> }).checkedPages = new Set<string>())',
+  ],
 ]
 
 /** Builds the program of the simulator, in one file: a module that is loaded while it runs would take time of its own. `root`: another copy of the sources. */

@@ -1,12 +1,16 @@
+import type { Waymark } from '../../src/engine.ts'
 import type { Project } from '../../src/project.ts'
 import type { Contents, ModelRow } from './model.ts'
 
 /** What the engine holds, in the order of arrival. */
-export async function contentsOf(project: Project): Promise<Contents> {
+export async function contentsOf({ accounts }: Waymark, project: Project): Promise<Contents> {
+  const { events_months: months, event_names: names } = retentionSetting((await accounts.projects.byId(project.id))!)
   const { events } = await project.storedEvents.range({ after: 0, to: Number.MAX_SAFE_INTEGER, events: 1_000_000, characters: 1e9 })
   const { results } = await project.sql<[string, boolean, string, string[]]>`
     select toString(id), is_identified, toString(properties), arraySort(groupArray(pdi.distinct_id)) from persons group by id, is_identified, properties`
   return {
+    exports: (await accounts.context.store.read.batch_exports.find({})).length,
+    retention: { months: months ?? null, names: names ?? {} },
     events: events.map(
       ({ uuid, event, distinct_id, timestamp, properties, person_id }): ModelRow => ({
         uuid,
@@ -26,6 +30,13 @@ export async function contentsOf(project: Project): Promise<Contents> {
   }
 }
 
+interface RetentionSetting {
+  readonly events_months?: number | null
+  readonly event_names?: Readonly<Record<string, number>> | null
+}
+const retentionSetting = ({ settings }: { readonly settings: unknown }): RetentionSetting =>
+  (settings as { readonly data_retention?: RetentionSetting | null }).data_retention ?? {}
+
 const sorted = (value: unknown): unknown =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
     ? Object.fromEntries(
@@ -38,6 +49,9 @@ const textOf = (value: unknown) => JSON.stringify(sorted(value))
 
 /** The first difference, in words; null: there is none. */
 export function differenceOf(found: Contents, expected: Contents): string | null {
+  if (textOf(found.retention) !== textOf(expected.retention))
+    return `other retention: expected ${textOf(expected.retention)}, but got ${textOf(found.retention)}`
+  if (found.exports !== expected.exports) return `other exports: expected ${expected.exports}, but got ${found.exports}`
   const foundUuids = found.events.map(({ uuid }) => uuid)
   const expectedUuids = expected.events.map(({ uuid }) => uuid)
   const once = new Set(foundUuids)

@@ -1,8 +1,9 @@
 import { random } from '../../bench/random.ts'
 import { type Draw, type Drawing, pick } from './actors/actor.ts'
+import { query } from './actors/query.ts'
 import { actors } from './actors/registry.ts'
 import type { Model } from './model.ts'
-import type { Ending } from './world.ts'
+import { type Damage, damages, type Ending } from './world.ts'
 
 // What happens in a run: acts, alone or at once, and what befalls the machine meanwhile. A plan is drawn while it is carried out, since acts depend on what is
 // there; a plan that was kept is carried out as it is.
@@ -22,6 +23,8 @@ export type Fault =
   | { readonly fault: 'restart' }
   /** The last copy is restored, and the project goes on from there. */
   | { readonly fault: 'restore' }
+  /** Between two processes, a file that can be made again is gone, cut, or has other bytes. */
+  | { readonly fault: 'damage'; readonly how: Damage; readonly file: number; readonly at: number }
   /** Time passes, with all that is due. */
   | { readonly fault: 'wait'; readonly ms: number }
 
@@ -68,7 +71,14 @@ export class Planner {
       this.endings++
       return { seed, acts: [], fault: { fault: 'restore' } }
     }
-    if (kind < 0.22) return { seed, acts: [], fault: { fault: 'clock', ms: Math.floor((draw() - 0.4) * 3 * 86_400_000) } }
+    if (kind < 0.205 && this.endings < mostEndings) {
+      this.endings++
+      return { seed, acts: [], fault: { fault: 'damage', how: pick(draw, damages), file: draw(), at: draw() } }
+    }
+    if (kind < 0.22) {
+      const days = draw() < 0.75 ? (draw() - 0.4) * 3 : 10 + draw() * 40 // beyond a month, which may be all that is kept
+      return { seed, acts: [], fault: { fault: 'clock', ms: Math.floor(days * 86_400_000) } }
+    }
     if (kind < 0.26) return { seed, acts: [], fault: { fault: 'wait', ms: Math.floor(draw() ** 3 * 7_200_000) } }
     return { seed, acts: actsOf(drawing, draw() < 0.7 ? 1 : 2 + Math.floor(draw() * 3)) }
   }
@@ -85,12 +95,15 @@ function actsOf(drawing: Drawing, count: number): Act[] {
   const acts: Act[] = []
   while (acts.length < count) {
     const name = weighted(drawing.draw)
-    const { isAlone = false, draw } = actors[name]!
+    const { isAlone = false, isAsked = false, draw } = actors[name]!
     if (isAlone && acts.length > 0) continue
     const act = draw(drawing)
     if (act === null) continue
     acts.push({ actor: name, act })
-    if (isAlone) break
+    if (!isAlone) continue
+    const questions = isAsked && drawing.draw() < 0.5 ? 1 + Math.floor(drawing.draw() * 2) : 0
+    for (let i = 0; i < questions; i++) acts.push({ actor: 'query', act: query.draw(drawing) })
+    break
   }
   return acts
 }

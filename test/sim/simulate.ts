@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { random } from '../../bench/random.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
 import { actors } from './actors/registry.ts'
+import { Exported } from './exports.ts'
 import { contentsOf, differenceOf } from './judge.ts'
 import { type Deed, Model } from './model.ts'
 import { type Act, type Fault, Planner, type Step } from './plan.ts'
@@ -17,6 +18,8 @@ export interface Result {
   readonly failure: string | null
   readonly calls: number
   readonly events: number
+  /** How often answers came from where. */
+  readonly met: Readonly<Record<string, number>>
 }
 
 export interface Options {
@@ -39,7 +42,7 @@ export async function simulate(seed: number, machine: Machine, { steps, root, lo
   schedule.trace = write
   schedule.draw = random(seed)
   machine.random = random(seed ^ 0x5eed)
-  const run = new Run(machine, new World(machine, root), write)
+  const run = new Run(machine, new World(machine, root, seed), write)
   const done: Step[] = []
   let failure: string | null = null
   try {
@@ -75,6 +78,7 @@ export async function simulate(seed: number, machine: Machine, { steps, root, lo
     failure,
     calls: schedule.steps,
     events: run.model.contents.events.length,
+    met: run.world.met,
   }
 }
 
@@ -88,11 +92,15 @@ class Run {
   model = new Model()
   private readonly machine: Machine
   private readonly write: (line: string) => void
+  private readonly exported: Exported
+  /** Files of an export are not those of this directory any more. */
+  private isRestored = false
 
   constructor(machine: Machine, world: World, write: (line: string) => void) {
     this.machine = machine
     this.world = world
     this.write = write
+    this.exported = new Exported(world)
   }
 
   async begin(): Promise<void> {
@@ -103,6 +111,7 @@ class Run {
     await this.world.close()
     await this.world.open()
     await this.judge([])
+    if (!this.isRestored) await this.exported.finish(this.model)
     await this.world.close()
   }
 
@@ -114,6 +123,10 @@ class Run {
     else if (fault?.fault === 'wait') await schedule.pass(fault.ms)
     else if (fault?.fault === 'restart') {
       await this.world.close()
+      await this.world.open()
+    } else if (fault?.fault === 'damage') {
+      await this.world.close()
+      this.world.damage(fault)
       await this.world.open()
     } else if (fault?.fault === 'restore') await this.restore()
     if (fault?.fault === 'full disk') this.world.files.room = fault.bytes
@@ -132,6 +145,8 @@ class Run {
     if (!last || number < last.number!) throw new Wrong(`lost backup: copy ${last?.number} was made, but copy ${number} is the last one`)
     this.model = (number === last.number ? last : copies.at(-1)!).model
     copies.length = 0
+    this.isRestored = true
+    this.world.sessions.forget()
     await this.world.open()
   }
 
@@ -140,12 +155,15 @@ class Run {
     const { schedule } = this.machine
     const outcomes: Outcome[] = acts.map(() => 'unknown')
     let failure: unknown = null
-    const alone = acts.length === 1 || acts.every(({ act, actor }) => actors[actor]!.leaves(act as never) === null)
+    const known = acts.map(({ actor, act }) => actors[actor]!.leaves(act as never)).filter((deed) => deed !== null)
+    let models: readonly Model[] | null = null
+    const meanwhile = () => {
+      models ??= [...beginningsOf(known)].map((deeds) => this.model.with(...deeds))
+      return models
+    }
     const all = acts.map(async ({ actor, act }, i) => {
       try {
-        // An answer while others write may have more than the model knows of yet.
-        if (!alone && actor === 'query') await this.world.project.answer({ kind: 'SqlLikeQuery', query: 'select count() from events' })
-        else await actors[actor]!.perform(this.world, act as never, this.model)
+        await actors[actor]!.perform(this.world, act as never, this.model, meanwhile)
         outcomes[i] = 'acknowledged'
       } catch (error) {
         outcomes[i] = 'refused'
@@ -179,20 +197,22 @@ class Run {
   /** Compares all that is there with the model. What was not answered is there as a whole, or not at all. */
   private async judge(done: readonly { readonly act: Act; readonly outcome: Outcome }[]): Promise<void> {
     const { schedule } = this.machine
-    const found = (await schedule.until(contentsOf(this.world.project)))!.value
+    const found = (await schedule.until(contentsOf(this.world.waymark, this.world.project)))!.value
     const known = done.flatMap(({ act, outcome }) => {
       const deed = actors[act.actor]!.leaves(act.act as never)
       return deed === null || outcome === 'refused' ? [] : [{ deed, outcome }]
     })
     let first: string | null = null
     for (const deeds of possible(known)) {
-      const model = deeds.length > 0 ? this.model.with(...deeds) : this.model
+      const model = (deeds.length > 0 ? this.model.with(...deeds) : this.model).at(schedule.wallClock())
       const difference = differenceOf(found, model.contents)
       if (difference === null) {
         this.model = model
         this.write(`contents: ${createHash('sha256').update(JSON.stringify(found)).digest('hex').slice(0, 16)}`)
         const [complaint] = this.world.complaints
         if (complaint) throw new Wrong(complaint)
+        if (!this.isRestored) await this.exported.judge(model)
+        await this.world.sessions.judge(this.world)
         return
       }
       first ??= difference
@@ -204,6 +224,14 @@ class Run {
 /** Of a full disk: of events, and of a copy. */
 const refusals: readonly string[] = ['disk-full', 'no-space', 'command-failed']
 const callsOfFullDisk = 400
+
+/** What may have been done of acts that are under way: some of them, in any order. */
+function* beginningsOf(known: readonly Deed[]): Generator<readonly Deed[]> {
+  for (const [i, deed] of known.entries()) {
+    yield [deed]
+    for (const rest of beginningsOf(known.filter((_, j) => j !== i))) yield [deed, ...rest]
+  }
+}
 
 /** What may have become of acts that were begun at once: in any order, those that were not answered or without. The most likely first. */
 function* possible(known: readonly { readonly deed: Deed; readonly outcome: Outcome }[]): Generator<readonly Deed[]> {

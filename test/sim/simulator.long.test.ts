@@ -10,7 +10,11 @@ test('100 seeds leave what the model has', async () => {
     .trim()
     .split('\n')
   expect(lines).toHaveLength(100)
-  expect(lines.filter((line) => (JSON.parse(line) as { failure: string | null }).failure !== null)).toEqual([])
+  const results = lines.map((line) => JSON.parse(line) as { failure: string | null; met: Record<string, number> })
+  expect(results.filter(({ failure }) => failure !== null)).toEqual([])
+  const met = new Set(results.flatMap((one) => Object.keys(one.met)))
+  for (const what of ['lists', 'pages', 'counts of days', 'exports', 'sessions']) expect([...met]).toContain(what)
+  expect([...met].filter((what) => what.startsWith('damaged core/pages'))).not.toEqual([])
 }, 1_800_000)
 
 test.each(plantedNames())(

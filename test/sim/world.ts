@@ -1,11 +1,14 @@
 import { join } from 'node:path'
+import { random } from '../../bench/random.ts'
 import { releaseLocked } from '../../src/engine/storage/files/locked-files.ts'
 import { findDamages, inspectLog } from '../../src/engine/storage/log/findings.ts'
 import { filesOf } from '../../src/engine/storage/project-storage.ts'
 import { type OpenOptions, open, type Waymark } from '../../src/engine.ts'
 import type { Project } from '../../src/project.ts'
 import { restore } from '../../src/service/backups/restore-directory.ts'
+import { pick } from './actors/actor.ts'
 import type { Model } from './model.ts'
+import { Sessions } from './sessions.ts'
 import { closeStores, type Machine } from './world/builtins.ts'
 import { Files } from './world/files.ts'
 import { realFs as real } from './world/real-fs.ts'
@@ -13,6 +16,13 @@ import { realFs as real } from './world/real-fs.ts'
 // A machine with one process of Waymark on it, which may end at any call, and with it the machine.
 
 export type Ending = 'kill' | 'power cut'
+export const damages = ['removed', 'cut', 'changed'] as const
+export type Damage = (typeof damages)[number]
+
+/** Bytes for lists of events. Undefined: as many as usual, so that all are in memory. */
+const listMemories = [undefined, 50_000, 65_536, 100_000]
+/** Folders that the engine makes again, whatever happens to them. */
+const madeAgain = ['core', 'ids', 'uuids']
 
 /** What no run may say. */
 const badNotices = ['records-lost', 'log-damaged', 'store-rebuilt', 'store-rolled-back']
@@ -29,9 +39,16 @@ export class World {
   /** What was reported that must never be. */
   readonly complaints: string[] = []
 
-  constructor(machine: Machine, root: string) {
+  readonly sessions = new Sessions()
+  /** What a run has reached, and how often. */
+  readonly met: Record<string, number> = {}
+  /** Bytes for lists of events; few: they lie in files. */
+  private readonly listMemory: number | undefined
+
+  constructor(machine: Machine, root: string, seed: number) {
     this.machine = machine
     this.root = root
+    this.listMemory = pick(random(seed ^ 0x11575), listMemories)
     real.rmSync(root, { recursive: true, force: true })
     real.mkdirSync(root, { recursive: true })
     this.files = new Files(root)
@@ -51,12 +68,31 @@ export class World {
     return this.made !== null
   }
 
+  /** Lists have little memory. */
+  get hasFewLists(): boolean {
+    return this.listMemory !== undefined
+  }
+
   get project(): Project {
     return this.made!.project
   }
 
   get waymark(): Waymark {
     return this.made!.waymark
+  }
+
+  meets(what: string): void {
+    this.met[what] = (this.met[what] ?? 0) + 1
+  }
+
+  /** Where batch exports go. */
+  get exportFolder(): string {
+    return join(this.root, 'exports')
+  }
+
+  /** Goes on until the promise is settled. */
+  async until<T>(promise: Promise<T>): Promise<T> {
+    return (await this.machine.schedule.until(promise))!.value
   }
 
   /** Opens the directory. `most`: false if it is not open after so many calls. */
@@ -66,6 +102,7 @@ export class World {
       const project = (await waymark.projects()).length > 0 ? await waymark.project(1) : await waymark.createProject()
       return { waymark, project }
     })()
+    ;(globalThis as { checkedPages?: Set<string> }).checkedPages?.clear()
     const opened = await this.machine.schedule.until(opening, most)
     if (opened) this.made = opened.value
     return opened !== null
@@ -90,6 +127,29 @@ export class World {
     closeStores()
     real.rmSync(before, { recursive: true, force: true })
     if (ending === 'power cut') this.forgetOwner()
+  }
+
+  /** Harms one of the files that are made again, while no process is there. `file`, `at`: which, and where in it, in [0, 1). */
+  damage({ how, file, at }: { readonly how: Damage; readonly file: number; readonly at: number }): void {
+    const project = join(this.dataDir, 'projects/1')
+    const all = madeAgain.flatMap((folder) => filesUnder(join(project, folder))).sort()
+    const path = all[Math.floor(file * all.length)]
+    if (!path) return
+    this.meets(`damaged ${path.slice(project.length + 1).replaceAll(/[-0-9a-f]{36}|\d+/g, '…')}`)
+    if (how === 'removed') {
+      this.files.remove(path)
+      return
+    }
+    const size = real.statSync(path).size
+    const fd = this.files.open(path, 'r+')
+    const place = Math.floor(at * size)
+    if (how === 'cut') this.files.truncate(fd, place)
+    else if (size > 0) {
+      const byte = Buffer.alloc(1)
+      this.files.read(fd, byte, 0, 1, place)
+      this.files.write(fd, Buffer.of(byte[0]! ^ 0x55), place)
+    }
+    this.files.close(fd)
   }
 
   /** Reads all that the process left of the log: what is damaged there was acknowledged, applied or not. */
@@ -140,9 +200,10 @@ export class World {
       clock: () => new Date(),
       threads: 1,
       memoryLimit: '256MB',
+      ...(this.listMemory !== undefined && { listMemory: this.listMemory }),
       minFreeBytes: 0,
       logRetention: { bytes: 20_000 },
-      exports: { runs: false },
+      exports: { folder: this.exportFolder },
       plugins: { runs: false },
       notifications: { runs: false },
       insights: { refreshes: false },
@@ -153,4 +214,12 @@ export class World {
       },
     }
   }
+}
+
+function filesUnder(folder: string): string[] {
+  if (!real.existsSync(folder)) return []
+  return real.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    return entry.isDirectory() ? filesUnder(path) : [path]
+  })
 }

@@ -52,7 +52,8 @@ export class LoadedLists {
     this.lists = lists
     this.pages = pages
     this.selections = new Selections(lists)
-    this.counts = new KeptCounts(lists, () => (pages ? EventLists.bytesOf(this.events, lists.persons) : lists.bytes))
+    const bytesOf = () => (pages ? EventLists.bytesOf(this.events, lists.persons) : lists.bytes)
+    this.counts = new KeptCounts(lists, bytesOf, () => this.events)
     this.seq = seq
     this.merges = merges
     this.changedSeq = changedSeq

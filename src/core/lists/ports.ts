@@ -17,7 +17,7 @@ export interface ListSource {
   /** The number of events per person number, as stored: merges are not resolved. */
   counts(): Promise<{ readonly person: Int32Array; readonly events: Int32Array }>
   /** The last record whose event is stored, a version that changes with the merges, and the last record that changed or removed older events. */
-  state(): Promise<{ readonly seq: number; readonly mergesMark: string; readonly changedSeq: number }>
+  state(): Promise<{ readonly seq: number; readonly events: number; readonly mergesMark: string; readonly changedSeq: number }>
   /** Passes the events after a record of the log, up to another, to `take`, with person numbers as stored. Their memory is reused once it returns. */
   events(after: number, last: number, take: (batch: EventBatch) => void): Promise<void>
   /** Of the events up to a record: other events have another one. */

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { BrokenInvariant, mustHold } from '../../errors/invariants.ts'
 import { type Deferred, deferred } from '../../lib/flow/deferred.ts'
 import { collectGarbage } from '../../lib/memory/collect-garbage.ts'
 import type { MemoryHolder, MemoryShare } from '../../lib/memory/memory-share.ts'
@@ -143,12 +144,15 @@ export class ProjectLists implements MemoryHolder {
     read: (open: Listed) => Promise<T>,
   ): Promise<{ readonly answer: T } | null> {
     const change = this.changing.then(open)
-    this.changing = change.catch(() => undefined)
+    this.changing = change.catch((error: unknown) => {
+      if (error instanceof BrokenInvariant) this.report(error)
+    })
     const listed = await change
     if (!listed) return null
     try {
       return { answer: await read(listed) }
     } catch (error) {
+      if (error instanceof BrokenInvariant) this.report(error)
       if (!(error instanceof DamagedPages)) throw error
       this.leaveDamaged(error)
       return null
@@ -471,7 +475,8 @@ export class ProjectLists implements MemoryHolder {
   }
 
   private async catchUp(source: ListSource, upTo: number): Promise<boolean> {
-    const { seq, mergesMark: mark, changedSeq } = await source.state()
+    const stored = await source.state()
+    const { seq, mergesMark: mark, changedSeq } = stored
     if (this.loaded && this.loaded.changedSeq !== changedSeq) this.forget()
     this.loaded ??= await this.restored(source, changedSeq)
     const known = this.loaded?.merges
@@ -496,6 +501,7 @@ export class ProjectLists implements MemoryHolder {
     }
     this.loaded = Object.assign(loaded, { seq: Math.max(seq, loaded.seq), upTo: Math.max(seq, upTo), merges })
     this.isIncomplete = false
+    await mustHaveEvery(source, stored, loaded)
     return this.fits(loaded)
   }
 
@@ -697,6 +703,17 @@ export class ProjectLists implements MemoryHolder {
     this.isIncomplete = false
     this.memory.give(this)
   }
+}
+
+/** `stored`: before they followed the store. */
+async function mustHaveEvery(
+  source: ListSource,
+  stored: Awaited<ReturnType<ListSource['state']>>,
+  { seq, events }: LoadedLists,
+): Promise<void> {
+  if (seq !== stored.seq || events === stored.events) return
+  if ((await source.state()).changedSeq !== stored.changedSeq) return // events were removed meanwhile, and the next query makes other lists
+  mustHold('lists have every event', false, () => ({ record: seq, lists: events, store: stored.events }))
 }
 
 /** The person of each event is asked for by many queries, and stays. Other columns that are made have what one query asked for. */

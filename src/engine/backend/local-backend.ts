@@ -4,6 +4,7 @@ import type { ThreadPool } from '../../core/folds/thread-pool.ts'
 import type { ColumnSource } from '../../core/lists/ports.ts'
 import { ProjectLists } from '../../core/lists/project-lists.ts'
 import { InternalError, QueryError } from '../../errors/errors.ts'
+import { BrokenInvariant } from '../../errors/invariants.ts'
 import type { EventSource } from '../../events/ingestion/decoding/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../events/ingestion/intake.ts'
 import { withKnownIds } from '../../events/ingestion/persons/known/knowing-writer.ts'
@@ -168,7 +169,7 @@ export class LocalBackend implements ProjectBackend {
             home.threads?.release()
             home.longQueries?.release()
           },
-          report: home.onError,
+          report: (error) => (error instanceof BrokenInvariant ? pipeline.end(error) : home.onError(error)),
         })
       : null
     this.reports = reports

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { BrokenInvariant } from '../../errors/invariants.ts'
 import type { KeptFrom, Removal, RemovalCounts } from '../../language/catalog/removals.ts'
 import { Texts } from '../../lib/text/texts.ts'
 import { KeepAlive } from '../../lib/web/keep-alive.ts'
@@ -349,14 +350,21 @@ export class Pipeline {
     return waiting
   }
 
+  /** Ends what is done for this project: its state is wrong, and the next process begins anew from the log and the store. */
+  end(cause: BrokenInvariant): void {
+    this.failures.broken(cause)
+  }
+
   /** Resolves when every record acknowledged so far is applied. */
-  caughtUp(): Promise<void> {
+  async caughtUp(): Promise<void> {
+    this.mustBeWhole()
     this.queries.note()
     return this.upTo(this.position)
   }
 
   /** Resolves when every record acknowledged so far is processed, and in `recent`, whether the store has it or not. */
-  processed(): Promise<void> {
+  async processed(): Promise<void> {
+    this.mustBeWhole()
     this.queries.note()
     return this.keepAlive.during(this.recent.until(this.position))
   }
@@ -368,7 +376,12 @@ export class Pipeline {
     return this.keepAlive.during(seen)
   }
 
+  private mustBeWhole(): void {
+    if (this.failures.brokenBy) throw this.failures.brokenBy
+  }
+
   private mustBeOpen(): void {
+    this.mustBeWhole()
     if (this.failures.isClosed) throw closed()
   }
 

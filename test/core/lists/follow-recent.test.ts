@@ -87,7 +87,12 @@ function world() {
     },
     async state() {
       const { seq } = batch(0, state.stored)
-      return { seq: seq.at(-1) ?? 0, mergesMark: JSON.stringify([...survivorsAt(state.stored)]), changedSeq: state.changedSeq }
+      return {
+        seq: seq.at(-1) ?? 0,
+        events: seq.length,
+        mergesMark: JSON.stringify([...survivorsAt(state.stored)]),
+        changedSeq: state.changedSeq,
+      }
     },
     events: async (after, last, take) => take(batch(after, Math.min(last, state.stored))),
     fingerprint: async () => '',

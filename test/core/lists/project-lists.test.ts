@@ -32,7 +32,7 @@ function storeOf(events: [person: number, time: number][], merges = new Map<numb
       if (failure) throw failure
     },
     fingerprint: async (seq) => JSON.stringify(events.slice(0, seq)),
-    state: async () => ({ seq: events.length, mergesMark: JSON.stringify([...merges]), changedSeq: changed.seq }),
+    state: async () => ({ seq: events.length, events: events.length, mergesMark: JSON.stringify([...merges]), changedSeq: changed.seq }),
     merges: async () => new Map(merges),
   }
   return {

@@ -19,10 +19,12 @@ export interface Actor<Act = never> {
   readonly weight: number
   /** Nothing else is begun with it: what it does depends on what is there. */
   readonly isAlone?: boolean
+  /** But questions may be asked meanwhile. */
+  readonly isAsked?: boolean
   /** Drawn acts are plain JSON, as a saved case keeps them. Null: not possible now. */
   draw(drawing: Drawing): Act | null
-  /** Does it. Rejects if the engine refuses it. */
-  perform(world: World, act: Act, model: Model): Promise<unknown>
+  /** Does it. Rejects if the engine refuses it. `meanwhile`: what else may be true until it is done, as others act at the same time. */
+  perform(world: World, act: Act, model: Model, meanwhile: () => readonly Model[]): Promise<unknown>
   /** What it leaves if it was acknowledged; null: nothing. */
   leaves(act: Act): Deed | null
 }

@@ -4,6 +4,7 @@ import { actor } from './actor.ts'
 export const backup = actor<Record<string, never>>({
   weight: 2,
   isAlone: true,
+  isAsked: true,
   draw: () => ({}),
   async perform(world, _, model) {
     const copy: { model: typeof model; number: number | null } = { model, number: null }

@@ -14,6 +14,7 @@ function drawChange(draw: Draw, of: string): ModelChange {
 export const change = actor<ModelChange>({
   weight: 4,
   isAlone: true,
+  isAsked: true,
   draw({ draw, model }) {
     const of = pick(draw, ids)
     return model.personOf(of) === null ? null : drawChange(draw, of)

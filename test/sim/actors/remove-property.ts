@@ -4,6 +4,7 @@ import { actor, pick } from './actor.ts'
 export const removeProperty = actor({
   weight: 1,
   isAlone: true,
+  isAsked: true,
   draw: ({ draw, model }) => (model.deeds.length > 0 ? { name: pick(draw, ['plan', 'city']) } : null),
   perform: ({ project }, { name }) => project.removeProperty('person', name),
   leaves: ({ name }) => ({ deed: 'removal', name }),

@@ -38,6 +38,11 @@ export class SplitCounts {
     return this.byCode.reduce((sum, counts) => sum + counts.bytes, 0)
   }
 
+  /** Each event has one code. */
+  get events(): number {
+    return this.byCode.reduce((sum, counts) => sum + counts.events, 0)
+  }
+
   of(code: number): DayCounts {
     while (this.byCode.length <= code) this.byCode.push(new DayCounts(this.days, this.hasNumber))
     return this.byCode[code]!
@@ -65,6 +70,12 @@ export class DayCounts {
     for (const { persons, quarters, numbers } of this.byNumber.values())
       bytes += 160 + persons.bytes + quarters.byteLength + (numbers?.bytes ?? 0)
     return bytes
+  }
+
+  get events(): number {
+    let events = 0
+    for (const day of this.byNumber.values()) events += day.events
+    return events
   }
 
   /** In order of time. Days without an event are left out. */

@@ -1,3 +1,4 @@
+import { mustHold } from '../../../errors/invariants.ts'
 import type { SomeColumn } from '../columns.ts'
 import type { EventLists } from '../event-lists.ts'
 import type { EventBatch } from '../ports.ts'
@@ -52,12 +53,14 @@ export class KeptCounts {
   private readonly lists: EventLists
   private readonly news: ListNews
   private readonly sizeOf: () => number
+  private readonly eventsOf: () => number
   /** By key, in order of last use. */
   private readonly known = new Map<string, Kept>()
   private readonly useless = new Set<string>()
 
-  /** `sizeOf`: bytes that all events take, or would take in memory. */
-  constructor(lists: EventLists, sizeOf = () => lists.bytes) {
+  /** `sizeOf`: bytes that all events take, or would take in memory; `eventsOf`: how many there are. */
+  constructor(lists: EventLists, sizeOf = () => lists.bytes, eventsOf = () => lists.events) {
+    this.eventsOf = eventsOf
     this.lists = lists
     this.sizeOf = sizeOf
     this.news = lists.news
@@ -147,6 +150,7 @@ export class KeptCounts {
       if (change.kind === 'merge') counts.merge(change.merged, change.survivor)
       else this.add(change.batch, counts, condition, (person) => now!(person, i))
     kept.at = news.length
+    mustHold('counts within lists', counts.events <= this.eventsOf(), () => ({ counted: counts.events, lists: this.eventsOf() }))
     if (counts.byCode.length > mostCodes) {
       this.useless.add(key)
       this.drop(kept)

@@ -52,17 +52,23 @@ function joined(arrays: readonly Bytes[]): Uint8Array {
 const checked = new Set<string>()
 const mostChecked = 100_000
 
+const keyOf = (folder: string, name: string, { at }: Pick<Stretch, 'at'>): string => `${folder} ${name} ${at}`
+
+/** Whether its bytes were looked at, so that parts of them may be read. */
+export const isChecked = (folder: string, name: string, stretch: Pick<Stretch, 'at'>): boolean => checked.has(keyOf(folder, name, stretch))
+
 /** Reads a whole stretch. Its bytes are checked the first time. */
-export function readStretch(folder: string, name: string, { at, bytes, checksum }: Stretch, into: Uint8Array): void {
+export function readStretch(folder: string, name: string, stretch: Stretch, into: Uint8Array): void {
+  const { at, bytes, checksum } = stretch
   readPart(folder, name, at, into.subarray(0, bytes))
-  const key = `${folder} ${name} ${at}`
+  const key = keyOf(folder, name, stretch)
   if (checked.has(key)) return
   if (checksumOf(into.subarray(0, bytes)) !== checksum) throw new DamagedPages(`${name} has other bytes than were written at ${at}`)
   if (checked.size >= mostChecked) checked.clear()
   checked.add(key)
 }
 
-/** Reads some bytes, unchecked. */
+/** Reads some bytes of a stretch that is checked. */
 export function readPart(folder: string, name: string, at: number, into: Uint8Array): void {
   let file: number
   try {

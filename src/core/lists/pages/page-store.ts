@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { mustHold } from '../../../errors/invariants.ts'
 import type { SomeColumn } from '../columns.ts'
 import { EventLists } from '../event-lists.ts'
 import { arrayOfWidth, ListColumn } from '../list-column.ts'
@@ -208,6 +209,7 @@ export class PageStore {
     }
     for (const [key, values] of loaded.ofPersons) moved.ofPersons.set(key, values)
     moved.counts.takeOver(loaded.counts)
+    mustHold('pages have every event', moved.events === loaded.events, () => ({ before: loaded.events, now: moved.events }))
     return moved
   }
 

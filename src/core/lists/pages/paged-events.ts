@@ -2,7 +2,7 @@ import type { EventLists } from '../event-lists.ts'
 import type { ListColumn, Values } from '../list-column.ts'
 import { sharedArray } from '../shared-array.ts'
 import { DamagedPages, type Page, type PageColumn, recordsFile, type Stretch, whatFile } from './page.ts'
-import { readPart, readStretch } from './page-files.ts'
+import { isChecked, readPart, readStretch } from './page-files.ts'
 
 /** A page of which more persons than this are wanted is read as a whole. */
 const fewPersons = 64
@@ -107,7 +107,7 @@ export class PagedEvents {
   /** Reads values from an index up to another, into an array of their own. */
   private reader(name: string, stretch: Stretch, from: number, width: number, isWhole: boolean) {
     const { folder } = this
-    if (!isWhole)
+    if (!isWhole && isChecked(folder, name, stretch))
       return (first: number, last: number) => {
         const values = ofWidth(width, last - first)
         readPart(folder, name, stretch.at + from + first * width, new Uint8Array(values.buffer))

@@ -21,11 +21,12 @@ export function listSource(database: string, { run, runInParts }: Pick<Statement
     },
     async state() {
       const sql = `SELECT (SELECT concat(count(*), ' ', bit_xor(hash(merged, survivor))) FROM ${at}.person_merges) AS mark,
-        coalesce((SELECT max(log_seq) FROM ${at}.events), 0)::DOUBLE AS seq, 
-        coalesce((SELECT value::DOUBLE FROM ${at}.meta WHERE key = 'changed_events_seq'), 0) AS changed`
-      const table = await run({ sql, params: [], columns: columns('mark', 'seq', 'changed') })
+        coalesce(max(log_seq), 0)::DOUBLE AS seq, count(*)::DOUBLE AS events,
+        coalesce((SELECT value::DOUBLE FROM ${at}.meta WHERE key = 'changed_events_seq'), 0) AS changed FROM ${at}.events`
+      const table = await run({ sql, params: [], columns: columns('mark', 'seq', 'events', 'changed') })
       return {
         seq: doubles(table, 'seq')[0]!,
+        events: doubles(table, 'events')[0]!,
         mergesMark: String(table.getChild('mark')!.get(0)),
         changedSeq: doubles(table, 'changed')[0]!,
       }

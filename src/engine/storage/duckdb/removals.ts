@@ -24,6 +24,7 @@ interface Parts {
   readonly database: string
   readonly main: string
   readonly seq: number
+  readonly steps: { done: number }
   readonly without: WithoutProperty
   /** Called after each transaction. */
   committed(): void
@@ -37,7 +38,8 @@ const leastEvents = 256
 /** Of the memory, for what was updated and is not in the file. */
 const partOfMemory = 1 / 16
 
-export async function removalSteps(parts: Parts, removal: Removal): Promise<readonly Step[]> {
+export async function removalSteps(given: Omit<Parts, 'steps'>, removal: Removal): Promise<readonly Step[]> {
+  const parts = { ...given, steps: { done: 0 } }
   switch (removal.remove) {
     case 'old_events':
       return [async () => ({ events: await removeOldEvents(parts, removal.from) })]
@@ -62,13 +64,17 @@ function isOld(main: string, { all, names }: KeptFrom): string {
 
 /** Runs statements in one transaction, which nothing else of this connection interrupts. Returns the number of rows that the last one changed. */
 const inTransaction = (parts: Parts, before: readonly string[], statements: readonly string[]): Promise<number> => {
-  const { reader, instance, database, committed } = parts
+  const { reader, instance, database, main, seq, committed } = parts
   const { connection } = reader
   const transaction = async () => {
     try {
       let changed = 0
       await connection.run('BEGIN')
       for (const statement of statements) changed = (await connection.run(statement)).rowsChanged
+      // Lists of events from before this step, and from before the next one, are of another store. The record itself writes its whole number.
+      const mark = seq - 1 / (2 + parts.steps.done++)
+      await connection.run(`DELETE FROM ${main}.meta WHERE key = 'changed_events_seq'`)
+      await connection.run(`INSERT INTO ${main}.meta VALUES ('changed_events_seq', '${mark}')`)
       await connection.run('COMMIT')
       return changed
     } catch (error) {

@@ -140,9 +140,12 @@ async function writeFile(
   const path = isTwoSteps ? `${file.path}.plain` : file.path
   const copy = copyStatement(statement, file, path)
   const rows = await guarded(connection, copy, options, async () => {
+    await begin(connection)
     const prepared = await prepare(connection, copy)
     try {
-      return (await prepared.run()).rowsChanged
+      const { rowsChanged } = await prepared.run()
+      await end(connection)
+      return rowsChanged
     } finally {
       prepared.destroySync()
     }
@@ -162,9 +165,11 @@ interface Executed {
 }
 
 async function execute(connection: DuckDBConnection, statement: Statement): Promise<Executed> {
+  await begin(connection)
   const prepared = await prepare(connection, statement)
   try {
     const result = await prepared.run()
+    await end(connection)
     const shape = { types: result.columnTypes(), names: result.columnNames(), columns: statement.columns }
     return { result, shape, end: () => prepared.destroySync() }
   } catch (error) {
@@ -204,6 +209,7 @@ export async function* streamStatement(
   try {
     const { chunks, first } = await step(async () => {
       prepared?.destroySync() // of a first try that made room for others
+      await begin(connection)
       prepared = await prepare(connection, statement)
       const result = await prepared.stream()
       const names = result.columnNames()
@@ -214,10 +220,12 @@ export async function* streamStatement(
     for (let batch = first; batch; batch = chunks.isOver ? null : await step(() => next(chunks), false)) yield batch
   } finally {
     prepared?.destroySync()
+    await end(connection).catch(() => undefined) // of a failed step it has ended
   }
 }
 
 async function streamFailure(connection: DuckDBConnection, statement: Statement, columns: number): Promise<unknown> {
+  await end(connection).catch(() => undefined) // its transaction takes no other statement
   const prepared = await prepare(connection, { ...statement, sql: rowsUnread(statement.sql, columns) })
   try {
     await prepared.run()
@@ -263,6 +271,14 @@ class ChunkReader {
   }
 }
 
+/**
+ * A statement is planned and executed in one transaction. A plan leaves out what the values of its tables decide (`log_seq <= 7` where no event has more), and
+ * outside of a transaction it would be executed over rows that were committed since: https://github.com/duckdb/duckdb/issues/23704
+ */
+const begin = (connection: DuckDBConnection) => connection.run('BEGIN TRANSACTION')
+/** It has only read. */
+const end = (connection: DuckDBConnection) => connection.run('ROLLBACK')
+
 /** The statement with its values bound by type. The caller destroys it. */
 export async function prepare(
   connection: DuckDBConnection,
@@ -292,16 +308,19 @@ async function guarded<T>(
     const { rows_processed, total_rows_to_process } = connection.progress
     return { read: Number(rows_processed), total: Number(total_rows_to_process) }
   })
+  let isDone = false
   try {
     watch.throwIfStopped()
     const answer = await work(watch)
     watch.throwIfStopped()
+    isDone = true
     return answer
   } catch (error) {
     throw watch.stopped() ?? engineError(error, sql)
   } finally {
     arrive?.()
     watch.end()
+    if (!isDone) await end(connection).catch(() => undefined) // an interrupt would have ended this, too
   }
 }
 

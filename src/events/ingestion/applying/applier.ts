@@ -1,3 +1,4 @@
+import { mustHold } from '../../../errors/invariants.ts'
 import { isKept, type KeptFrom } from '../../../language/catalog/removals.ts'
 import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import { loadableDefinition } from '../../../limits/definitions.ts'
@@ -262,6 +263,8 @@ export class Applier {
     maxEvents: number,
   ): { readonly next: number; readonly uuids: readonly string[] } {
     const { content } = work
+    const first = work.firstSeq + from
+    mustHold('records in order', first > this.appliedSeq, () => ({ record: first, applied: this.appliedSeq }))
     /** Rows of these kinds. */
     const each = <T>(rows: readonly T[], apply: (row: T, i: number) => void) => {
       for (let i = from; i < to; i++) if (!work.aside?.has(i)) apply(rows[i]!, i)

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { InternalError, WaymarkError } from '../../../errors/errors.ts'
+import { BrokenInvariant } from '../../../errors/invariants.ts'
 import { deferred } from '../../../lib/flow/deferred.ts'
 
 const retryMs = [10, 50, 250, 1_000, 5_000]
@@ -9,7 +10,7 @@ const patience = 3
 export const closed = () => new WaymarkError('closed', {})
 /** The error for callers that wait for events in the log. It names a store that cannot be reached. */
 export const notWritten = (cause: unknown) =>
-  cause instanceof WaymarkError && cause.isRetryable
+  (cause instanceof WaymarkError && cause.isRetryable) || cause instanceof BrokenInvariant
     ? cause
     : new InternalError('Events are in the log but cannot be written to the store', { cause })
 
@@ -22,6 +23,8 @@ export class ApplyFailures {
   private last: unknown = null
   private readonly closing = deferred<void>()
   isClosed = false
+  /** Why the engine has ended; null: it has not. */
+  brokenBy: BrokenInvariant | null = null
   /** Closed while the store accepts no writes. The log keeps what is not applied. */
   isAbandoned = false
 
@@ -40,7 +43,15 @@ export class ApplyFailures {
 
   /** The cause when applying keeps failing; null while it works. */
   get failure(): unknown {
-    return this.failures > patience ? this.last : null
+    return this.brokenBy ?? (this.failures > patience ? this.last : null)
+  }
+
+  /** Nothing goes on: every caller gets the report. */
+  broken(cause: BrokenInvariant): void {
+    if (this.brokenBy) return
+    this.brokenBy = cause
+    this.report(cause)
+    this.abandon(cause)
   }
 
   /** Records that attempt number `attempt` of one operation has failed. */

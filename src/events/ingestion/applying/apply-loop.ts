@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { InternalError } from '../../../errors/errors.ts'
+import { BrokenInvariant, mustHold } from '../../../errors/invariants.ts'
 import { addRemovals, keptFromText, noRemovals } from '../../../language/catalog/removals.ts'
 import { type Deferred, deferred } from '../../../lib/flow/deferred.ts'
 import type { EventWriter, IngestLog } from '../ports.ts'
@@ -38,7 +39,7 @@ const eventsPerTimeCheck = 32
 interface Parts {
   readonly writer: EventWriter
   readonly projectId: number
-  readonly log: Pick<IngestLog, 'read'>
+  readonly log: Pick<IngestLog, 'read' | 'lastSeq'>
   readonly limits: GroupLimits
   readonly backpressure: Backpressure
   readonly failures: ApplyFailures
@@ -292,8 +293,10 @@ export class ApplyLoop {
   }
 
   private committed(done: readonly QueuedBatch[], seq: number, version: number): void {
+    const { failures, waiters, limits, writer, log } = this.parts
+    mustHold('applied never back', seq >= waiters.seq, () => ({ record: seq, applied: waiters.seq }))
+    mustHold('applied within the log', seq <= log.lastSeq, () => ({ record: seq, log: log.lastSeq }))
     this.parts.recent.committed(seq, version)
-    const { failures, waiters, limits, writer } = this.parts
     failures.succeeded()
     if (this.groupRows < limits.groupRows && ++this.transactionsSinceFailure % transactionsBeforeGrowth === 0)
       this.groupRows = Math.min(limits.groupRows, this.groupRows * 2)
@@ -312,7 +315,8 @@ export class ApplyLoop {
     await this.writing.catch(() => undefined) // what is being committed must not be applied a second time
     this.writing = Promise.resolve()
     for (let cause = error; ; ) {
-      failures.failed(writer.isTooMuch(cause) ? this.tooMuch(cause) : cause)
+      if (cause instanceof BrokenInvariant) failures.broken(cause)
+      else failures.failed(writer.isTooMuch(cause) ? this.tooMuch(cause) : cause)
       if (failures.isAbandoned) return
       await failures.pause()
       if (failures.isAbandoned) return

@@ -1,3 +1,4 @@
+import { mustHold } from '../../../errors/invariants.ts'
 import { jsonTokens } from '../../../lib/text/json-tokens.ts'
 import type { EventRow, StagedGroup } from '../ports.ts'
 import { CommitWaiters } from './commit-waiters.ts'
@@ -160,6 +161,8 @@ export class RecentEvents {
   private add({ personNo, time, eventId, seq, bytes, from, to }: EventRow): void {
     if (this.rows === this.batch.seq.length) this.makeRoom()
     const { batch, rows } = this
+    const before = rows > 0 ? batch.seq[rows - 1]! : this.from
+    mustHold('recent in order', seq > before, () => ({ record: seq, before }))
     batch.person[rows] = personNo
     batch.time[rows] = time
     batch.event[rows] = eventId

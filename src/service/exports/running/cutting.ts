@@ -1,3 +1,4 @@
+import { mustHold } from '../../../errors/invariants.ts'
 import type { BatchExport, BatchExportRun } from '../../accounts/records.ts'
 import { activeStates, asJson, cutOf, intervalOf, scheduleLane } from '../records.ts'
 import { newRun } from './new-run.ts'
@@ -44,6 +45,7 @@ async function cut(parts: SchedulerParts, record: BatchExport, end: Date): Promi
   if (!rows) return
   const { position: after } = cutOf(record)
   const to = await rows.positionAt(end, after)
+  mustHold('export ranges follow', to >= after, () => ({ export: record.id, after, to }))
   const run = newRun(record, context.clock(), {
     id: context.newId(),
     lane: scheduleLane,

@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { mustHold } from '../../../errors/invariants.ts'
 import type { Destination, ExportRun, Outside, Sink } from '../destinations/destination.ts'
 import type { ExportRows, RowMeasure, RowPart, RowSelection, WrittenRows } from '../ports.ts'
 import { extension } from '../writing/object-key.ts'
@@ -84,6 +85,13 @@ async function moveRows(parts: RunParts, measure: RowMeasure, sink: Sink): Promi
     stop.abort()
     await next?.catch(() => undefined) // the folder must not be removed under a file that is being written
   }
+  const isFixed = selection.model === 'events' && selection.range.by === 'arrival' && selection.where === null && selection.filters === null
+  if (isFixed)
+    mustHold('export rows within range', progress.rows <= measure.rows, () => ({
+      range: selection.range,
+      rows: measure.rows,
+      written: progress.rows,
+    }))
   return progress
 }
 

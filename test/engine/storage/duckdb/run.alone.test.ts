@@ -1,3 +1,4 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { DataType, type RecordBatch, Table, tableFromIPC, tableToIPC } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { engineError } from '../../../../src/engine/storage/duckdb/engine-errors.ts'
@@ -187,5 +188,35 @@ describe('what the engine refuses', () => {
     expect((error as unknown as InternalError).sql).toBe('SELECT * FROM no_such_table')
     expect(engineError(error, '')).toBe(error)
     expect(error).not.toBeInstanceOf(WaymarkError)
+  })
+})
+
+describe('rows that are committed after a statement was planned', () => {
+  // The plan of the conditions leaves one of them out, as no row has more than 1.
+  const statement = { sql: 'SELECT x FROM late WHERE x > 0 AND x <= 1', params: [], columns: [] }
+  const cases: Record<string, (connection: DuckDBConnection) => Promise<number>> = {
+    'read whole': async (connection) => (await runStatement(connection, statement)).numRows,
+    async streamed(connection) {
+      let rows = 0
+      for await (const batch of streamStatement(connection, statement)) rows += batch.numRows
+      return rows
+    },
+  }
+  test.each(Object.entries(cases))('are in no answer that is %s', async (_, rowsOf) => {
+    const [reader, writer] = [await instance.connect(), await instance.connect()]
+    try {
+      await writer.run('CREATE OR REPLACE TABLE late AS SELECT 1 AS x')
+      const prepare = reader.prepare.bind(reader)
+      reader.prepare = async (sql) => {
+        const prepared = await prepare(sql)
+        await writer.run('INSERT INTO late VALUES (2)')
+        return prepared
+      }
+      expect(await rowsOf(reader)).toBe(1)
+      expect(await rowsOf(reader)).toBe(1)
+    } finally {
+      reader.closeSync()
+      writer.closeSync()
+    }
   })
 })

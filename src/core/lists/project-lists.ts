@@ -153,8 +153,9 @@ export class ProjectLists implements MemoryHolder {
       return { answer: await read(listed) }
     } catch (error) {
       if (error instanceof BrokenInvariant) this.report(error)
-      if (!(error instanceof DamagedPages)) throw error
-      this.leaveDamaged(error)
+      const damage = damageIn(error)
+      if (!damage) throw error
+      this.leaveDamaged(damage)
       return null
     } finally {
       for (const [i, spec] of wanted.columns.entries())
@@ -357,8 +358,9 @@ export class ProjectLists implements MemoryHolder {
         return await this.opened(wanted, columns, this.loaded!)
       }
     } catch (error) {
-      if (error instanceof DamagedPages) {
-        this.leaveDamaged(error)
+      const damage = damageIn(error)
+      if (damage) {
+        this.leaveDamaged(damage)
         return null
       }
       if (this.isIncomplete || !this.loaded) this.forget()
@@ -388,8 +390,9 @@ export class ProjectLists implements MemoryHolder {
       const columns = await this.columnsFor(wanted, seq, loaded)
       return columns && (await this.opened(wanted, columns, loaded))
     } catch (error) {
-      if (error instanceof DamagedPages) {
-        this.leaveDamaged(error)
+      const damage = damageIn(error)
+      if (damage) {
+        this.leaveDamaged(damage)
         return null
       }
       if (this.isIncomplete) this.forget()
@@ -704,6 +707,10 @@ export class ProjectLists implements MemoryHolder {
     this.memory.give(this)
   }
 }
+
+/** What a statement passes its rows to may meet it: the error of the statement has it as its cause. */
+const damageIn = (error: unknown): DamagedPages | null =>
+  error instanceof DamagedPages ? error : error instanceof Error && error.cause instanceof DamagedPages ? error.cause : null
 
 /** `stored`: before they followed the store. */
 async function mustHaveEvery(

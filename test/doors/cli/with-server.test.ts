@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { cp, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,6 +37,30 @@ afterAll(async () => {
   expect((await ended).code).toBe(0)
   await rm(folder, { recursive: true, force: true })
 })
+
+/** On Linux with those that it has started. */
+function processesOf(pid: number): readonly number[] {
+  const children = `/proc/${pid}/task/${pid}/children`
+  if (!existsSync(children)) return [pid]
+  return [
+    pid,
+    ...readFileSync(children, 'utf8')
+      .split(' ')
+      .filter(Boolean)
+      .flatMap((child) => processesOf(Number(child))),
+  ]
+}
+
+/** Files that a server writes meanwhile come and go, and would be of different moments: it stands still. */
+async function copyOfData(copy: string): Promise<void> {
+  const all = processesOf(server.pid!)
+  for (const pid of all) process.kill(pid, 'SIGSTOP')
+  try {
+    await cp(data, copy, { recursive: true })
+  } finally {
+    for (const pid of all) process.kill(pid, 'SIGCONT')
+  }
+}
 
 const count = async (event: string) =>
   JSON.parse((await command('query', '--project', '1', '--format', 'json', `select count() from events where event = '${event}'`)).out)
@@ -148,7 +173,7 @@ test('views are read by commands', async () => {
 
 test('everything about a person is written as lines, through the server and without one', async () => {
   const copy = join(folder, 'person-copy')
-  await cp(data, copy, { recursive: true })
+  await copyOfData(copy)
   const written: string[] = []
   for (const at of [data, copy]) {
     const told = (...args: string[]) => run(['persons', 'export', ...args, '--project', '1', '--data', at])
@@ -242,7 +267,7 @@ test("a copy of the directory is nobody's: commands work on the copy, and the se
     return JSON.parse(out).results[0][0]
   }
   const before = await events(data)
-  await cp(data, copy, { recursive: true })
+  await copyOfData(copy)
   expect(await readdir(copy)).toEqual(expect.arrayContaining(['server.json', 'waymark.lock']))
   const file = join(folder, 'copied.jsonl')
   await writeFile(file, JSON.stringify({ event: 'copied', distinct_id: 'u', timestamp: '2026-01-01T00:00:00Z' }))

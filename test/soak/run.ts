@@ -16,15 +16,24 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
   },
 })
-if (!existsSync(cli)) throw new Error('There is no built package: run `npm run build` first.')
-const minutes = Number(values.minutes)
+if (!existsSync(cli)) {
+  console.error('There is no built package: run `npm run build` first.')
+  process.exit(1)
+}
+const numberOf = (name: string, text: string): number => {
+  const number = Number(text)
+  if (Number.isFinite(number) && number > 0) return number
+  console.error(`--${name} must be a number above 0, got ${text}.`)
+  process.exit(2)
+}
+const minutes = numberOf('minutes', values.minutes)
 const leastToJudge = 10
 const { verdicts, counts, wrong } = await soak({
   minutes,
-  killMinutes: Number(values['kill-minutes'] ?? Math.min(3, minutes / 5)),
-  filled: Number(values.filled),
+  killMinutes: numberOf('kill-minutes', values['kill-minutes'] ?? String(Math.min(3, minutes / 5))),
+  filled: numberOf('filled', values.filled),
   memory: values.memory,
-  seed: Number(values.seed ?? Date.now() % 1_000_000),
+  seed: numberOf('seed', values.seed ?? String(1 + (Date.now() % 1_000_000))),
   keeps: values.keep,
   log: console.log,
 })

@@ -24,8 +24,11 @@ test.runIf(process.platform === 'linux').each([0, 7, 19])('a server that was sta
     const door = nicenessOf(`/proc/${server.pid}`)
     const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').split(' ').filter(Boolean)
     const [engine] = children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('engine-process'))
+    expect(engine).toBeDefined()
     const threads = readdirSync(`/proc/${engine}/task`).map((thread) => nicenessOf(`/proc/${engine}/task/${thread}`))
+    expect(threads.length).toBeGreaterThan(1)
     expect(Math.min(...threads)).toBe(Math.min(19, door + 5))
+    expect(door).toBe(Math.min(19, nicenessOf('/proc/self') + more))
   } finally {
     server.kill('SIGKILL')
     await once(server, 'exit')

@@ -37,3 +37,16 @@ test('tokens are those of the parsed object, whatever is nested in it', async ()
     }),
   )
 })
+
+test('what is nested deep, and strings of escapes, are passed over once', () => {
+  const texts = (n: number) => [
+    `"\\\\${'\\"'.repeat(n)}"`,
+    `"${'\\\\'.repeat(n)}"`,
+    `${'['.repeat(n)}${']'.repeat(n)}`,
+    `[${'"\\\\",'.repeat(n)}1]`,
+  ]
+  for (const [i, value] of texts(100_000).entries()) {
+    expect(() => i === 2 || JSON.parse(value)).not.toThrow()
+    expect(jsonTokens(`{"other":${value},"a":1}`, ['a'])).toEqual(['1'])
+  }
+})

@@ -9,7 +9,7 @@ const mostEvents = 1 << 16
 const mostMerges = 1 << 12
 const firstEvents = 1 << 10
 /** Of the properties of the latest events. */
-const mostBytes = 1 << 22
+const mostBytes = 1 << 20
 /** Dashboards ask again after half a minute. */
 const followedMs = 60_000
 

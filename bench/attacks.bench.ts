@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { open, type Waymark } from '../src/engine.ts'
-import type { Project } from '../src/project.ts'
+import { type LocalWaymark, open } from '../src/engine.ts'
+import type { LocalProject } from '../src/project.ts'
 import { runPlugin } from '../test/harness/plugin-rows.ts'
 import { makeEvents } from './events.ts'
 import { inOwnProcess, machine, measured, median, rounded } from './measure.ts'
@@ -41,7 +41,7 @@ const forms: Readonly<Record<string, (attack: string) => string>> = {
 const percentile = (times: readonly number[], share: number) =>
   rounded([...times].sort((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0)
 
-async function attackedBy(code: string, waymark: Waymark, victim: Project): Promise<Record<string, number>> {
+async function attackedBy(code: string, waymark: LocalWaymark, victim: LocalProject): Promise<Record<string, number>> {
   const attacker = await waymark.createProject({ name: 'Attacker' })
   for (let n = 0; n < plugins; n++) await runPlugin(waymark, attacker.id, code, { order: n })
   const live = makeEvents(1000, 1000, 77)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { Sql } from '../src/engine/storage/sql.ts'
-import { open, type Waymark } from '../src/engine.ts'
+import { type LocalWaymark, open } from '../src/engine.ts'
 import type { Destination, ExportRun } from '../src/service/exports/destinations/destination.ts'
 import { localFiles } from '../src/service/exports/destinations/local-files.ts'
 import { postgres } from '../src/service/exports/destinations/postgres.ts'
@@ -57,7 +57,7 @@ const sameRows = `SELECT e.uuid, 1 AS team_id, e.timestamp, e.created_at, n.name
   FROM events e JOIN event_names n USING (event_id) LEFT JOIN person_merges m ON m.merged = e.person_no
   JOIN persons p ON p.person_no = coalesce(m.survivor, e.person_no)`
 
-const opened = (dataDir: string): Promise<Waymark> => open({ dataDir, memoryLimit, exports: { runs: false } })
+const opened = (dataDir: string): Promise<LocalWaymark> => open({ dataDir, memoryLimit, exports: { runs: false } })
 
 async function fill(dataDir: string): Promise<void> {
   const waymark = await opened(dataDir)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { open } from '../src/engine.ts'
-import type { Project } from '../src/project.ts'
+import type { LocalProject } from '../src/project.ts'
 import { machine, median, rounded } from './measure.ts'
 
 // While events arrive, a tenth of them late and merges among them, a query each 200 ms must count exactly what was acknowledged before it. How many events
@@ -53,7 +53,7 @@ interface Load {
   readonly wrong: number
 }
 
-async function load(project: Project, isAsked: boolean, pace: number): Promise<Load> {
+async function load(project: LocalProject, isAsked: boolean, pace: number): Promise<Load> {
   let [sent, acknowledged, wrong] = [0, 0, 0]
   const latencies: number[] = []
   let isOver = false

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { chromium, type Page } from 'playwright-core'
-import { open } from 'waymark'
+import { open } from '../src/engine.ts'
 import { makeEvents } from './events.ts'
 import { machine, median, rounded } from './measure.ts'
 

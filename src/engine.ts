@@ -28,7 +28,7 @@ import type { Transformations } from './events/ingestion/transforming/ports.ts'
 import { loadTracing } from './lib/flow/tracing.ts'
 import { withoutTrailingSlashes } from './lib/text/without-trailing-slashes.ts'
 import { OpenProjects, type ProjectFailure } from './open-projects.ts'
-import type { Project } from './project.ts'
+import type { LocalProject } from './project.ts'
 import type { Accounts } from './service/accounts/accounts.ts'
 import type { AccountContext, Surroundings } from './service/accounts/context.ts'
 import { type NewProjectSettings, projectFieldNames } from './service/accounts/projects/project-fields.ts'
@@ -74,6 +74,7 @@ import { openSingleSignOn, type SingleSignOn } from './service/single-sign-on/op
 import type { ProviderOptions } from './service/single-sign-on/providers.ts'
 import { type OpenedWatching, openWatching } from './service/watching/open-watching.ts'
 import type { WatchedServer } from './service/watching/watched-server.ts'
+import type { OrganizationSummary, ProjectSummary, Waymark } from './waymark.ts'
 
 export type { EngineChoice } from './engine/storage/open-stores.ts'
 export type { ExportOptions } from './service/exports/open-exports.ts'
@@ -84,6 +85,11 @@ export type { ProviderOptions } from './service/single-sign-on/providers.ts'
 export interface OpenOptions {
   /** A directory, created if it does not exist, or `:memory:`. */
   readonly dataDir: string
+  /**
+   * Works through the process that has the directory open, if there is one, and takes over when that one leaves. The other options are used when this process has
+   * the directory. Default: false, and a directory that another process has open is refused.
+   */
+  readonly connect?: boolean
   /** Default: in the data directory, in this process. */
   readonly engine?: EngineChoice
   /**
@@ -154,6 +160,7 @@ const isPositive = (value: unknown) => value === undefined || (typeof value === 
 /** All options: a missing one does not compile. */
 const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   dataDir: true,
+  connect: true,
   engine: true,
   isolate: true,
   clock: true,
@@ -179,7 +186,8 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
 }
 const optionNames = Object.keys(knownOptions)
 
-const check = (options: OpenOptions) => {
+/** @internal Refuses wrong options. */
+export const checkOpenOptions = (options: OpenOptions) => {
   checkOptionNames(options ?? {}, optionNames, 'open')
   checkOptionNames(options?.logRetention ?? {}, ['days', 'bytes'], 'logRetention')
   checkOptionNames(options?.exports ?? {}, ['runs', 'folder', 'secretKeys', 'allowsPrivateAddresses'], 'exports')
@@ -192,6 +200,7 @@ const check = (options: OpenOptions) => {
   checkOptionNames(options?.plugins?.hosts ?? {}, ['github', 'githubApi', 'gitlab', 'npm'], 'plugins.hosts')
   checkBackups(options ?? {})
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
+  mustBe([undefined, true, false].includes(options.connect), 'connect', 'must be true or false')
   checkEngine(options.engine)
   checkIsolate(options)
   mustBe(options.clock === undefined || typeof options.clock === 'function', 'clock', 'must be a function that returns a Date')
@@ -403,8 +412,8 @@ const openSingleSignOnOf = ({ singleSignOn = {} }: OpenOptions, { context }: Acc
  *
  * @example const waymark = await open({ dataDir: './data' })
  */
-export async function open(options: OpenOptions): Promise<Waymark> {
-  check(options)
+export async function open(options: OpenOptions): Promise<LocalWaymark> {
+  checkOpenOptions(options)
   await loadTracing()
   const isInMemory = options.dataDir === ':memory:'
   const dataDir = isInMemory ? options.dataDir : resolve(options.dataDir)
@@ -487,10 +496,10 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     const singleSignOn = openSingleSignOnOf(options, accounts)
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     const savedThings = openSavedThings(options, accounts, projects, box, onError)
-    let waymark: Waymark | null = null
+    let waymark: LocalWaymark | null = null
     const backups = async () => (await waymark?.scheduledBackups?.status()) ?? null
     watching = openWatchingOf(options, accounts, { plugins, backups, notifications: savedThings.notifications, onError })
-    waymark = new Waymark({
+    waymark = new LocalWaymark({
       ...savedThings,
       watching,
       ...askingAndLog,
@@ -676,20 +685,6 @@ async function openRestored(dataDir: string): Promise<RestoredDirectory> {
   }
 }
 
-export interface ProjectSummary {
-  readonly id: number
-  readonly name: string
-  readonly timezone: string
-  /** The project key, with which clients send events. */
-  readonly token: string
-  readonly created_at: Date
-}
-
-export interface OrganizationSummary {
-  readonly id: string
-  readonly name: string
-}
-
 export interface Condition {
   readonly isOpen: boolean
   readonly isWritable: boolean
@@ -736,7 +731,7 @@ interface Parts {
 }
 
 /** An open data directory. */
-export class Waymark {
+export class LocalWaymark implements Waymark {
   readonly dataDir: string
   readonly clock: () => Date
   /** @internal Of the stores, in bytes. */
@@ -782,20 +777,14 @@ export class Waymark {
     this.singleSignOn = parts.singleSignOn
   }
 
-  /** @example const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' }) */
-  async createProject(settings: NewProjectSettings = {}): Promise<Project> {
+  async createProject(settings: NewProjectSettings = {}): Promise<LocalProject> {
     this.mustBeOpen()
     checkOptionNames(settings, projectFieldNames, 'createProject')
     const { id } = await this.accounts.createProject({ ...settings })
     return this.parts.projects.get(id)
   }
 
-  /**
-   * The project with that name; created with these settings if it does not exist.
-   *
-   * @example const project = await waymark.findOrCreateProject({ name: 'Shop', timezone: 'Europe/Berlin' })
-   */
-  async findOrCreateProject(settings: NewProjectSettings & { readonly name: string }): Promise<Project> {
+  async findOrCreateProject(settings: NewProjectSettings & { readonly name: string }): Promise<LocalProject> {
     checkOptionNames(settings, projectFieldNames, 'findOrCreateProject')
     return this.inTurn(async () => {
       const known = await this.recordNamed(settings.name)
@@ -803,8 +792,7 @@ export class Waymark {
     })
   }
 
-  /** @example const project = await waymark.project('Shop') // or by its id */
-  async project(idOrName: number | string): Promise<Project> {
+  async project(idOrName: number | string): Promise<LocalProject> {
     this.mustBeOpen()
     if (typeof idOrName === 'number') return this.parts.projects.get(idOrName)
     const known = await this.recordNamed(idOrName)
@@ -812,11 +800,6 @@ export class Waymark {
     return this.parts.projects.get(known.id)
   }
 
-  /**
-   * All projects, ordered by id. Does not open them.
-   *
-   * @example for (const { id, name, token } of await waymark.projects()) console.log(id, name, token)
-   */
   async projects(): Promise<readonly ProjectSummary[]> {
     this.mustBeOpen()
     const records = await this.accounts.context.store.read.projects.find({})
@@ -825,11 +808,6 @@ export class Waymark {
       .sort((a, b) => a.id - b.id)
   }
 
-  /**
-   * Creates a personal API key of the owner. The key is returned only once.
-   *
-   * @example const { key } = await waymark.createPersonalKey({ label: 'Dashboard', scopes: ['query:read'] })
-   */
   async createPersonalKey(options: PersonalKeyOptions): Promise<{ readonly id: string; readonly key: string }> {
     this.mustBeOpen()
     checkOptionNames(options, personalKeyFields, 'createPersonalKey')
@@ -851,22 +829,12 @@ export class Waymark {
     return [...named].sort((a, b) => a.id - b.id)[0]
   }
 
-  /**
-   * The organization of the projects that `createProject` makes; created with its first owner if it does not exist.
-   *
-   * @example const { id: organization } = await waymark.defaultOrganization()
-   */
   async defaultOrganization(): Promise<OrganizationSummary> {
     this.mustBeOpen()
     const { organization } = await this.inTurn(() => this.accounts.firstStart({ makesKey: false }))
     return { id: organization.id, name: organization.name }
   }
 
-  /**
-   * An organization of its own, with a first project: for one customer of the application. Its users come in by `authenticate`.
-   *
-   * @example const { id } = await waymark.createOrganization({ name: 'Acme' })
-   */
   async createOrganization(settings: { readonly name: string }): Promise<OrganizationSummary> {
     this.mustBeOpen()
     checkOptionNames(settings, ['name'], 'createOrganization')
@@ -875,12 +843,6 @@ export class Waymark {
     return { id, name }
   }
 
-  /**
-   * A link with which the first owner chooses address and password, once, while this process runs; an earlier link ends. Null: the owner has a password already.
-   * `publicUrl`: where users find the interface.
-   *
-   * @example console.log(await waymark.createSetupLink('https://app.example.com/analytics'))
-   */
   async createSetupLink(publicUrl: string): Promise<string | null> {
     this.mustBeOpen()
     if (typeof publicUrl !== 'string' || !/^https?:/.test(publicUrl) || !URL.canParse(publicUrl))
@@ -890,11 +852,6 @@ export class Waymark {
     return (await this.accounts.firstOwner.allow(secret)) ? `${withoutTrailingSlashes(publicUrl)}/#/setup?secret=${secret}` : null
   }
 
-  /**
-   * Ends the memberships and the personal API keys of a user whom `authenticate` has let in: for users who have left the application. False: there is no such user.
-   *
-   * @example await waymark.removeHostUser({ issuer: 'app', subject: 'user-7' })
-   */
   async removeHostUser({ issuer, subject }: { readonly issuer: string; readonly subject: string }): Promise<boolean> {
     this.mustBeOpen()
     return this.accounts.hostUsers.end(issuer, subject)
@@ -903,6 +860,13 @@ export class Waymark {
   /** @internal Says on disk where this process takes commands. The answer takes it back. */
   announce(address: Address): Promise<() => Promise<void>> {
     return announce(this.dataDir, address)
+  }
+
+  private isRefusing = false
+  private readonly leavingSteps: (() => Promise<void>)[] = []
+  /** @internal Steps of a closing directory while it still answers. */
+  beforeRefusing(step: () => Promise<void>): void {
+    this.leavingSteps.push(step)
   }
 
   private readonly closingSteps: (() => Promise<void>)[] = []
@@ -934,12 +898,6 @@ export class Waymark {
     return { ...known, aside, isWritable, freeBytes, minFreeBytes: this.parts.minFreeBytes }
   }
 
-  /**
-   * Takes a copy of the directory while it is open: `to` is a folder, a file that ends with .tar, or `s3://bucket/prefix`. A folder or bucket keeps any number of
-   * copies, of which each writes only what is new.
-   *
-   * @example const { copy, added } = await waymark.backup('/mnt/backups/shop')
-   */
   async backup(to: string, options: BackupOptions = {}): Promise<BackupSummary> {
     this.mustBeOpen()
     checkOptionNames(options, ['key', 'verify', 'keepDays', 'takeOver', 'signal', 'onProgress'], 'backup')
@@ -953,11 +911,6 @@ export class Waymark {
     return this.afterBackups(() => takeBackup({ directory: this.copied(), openRestored }, to, { ...options, signal }))
   }
 
-  /**
-   * Gives the disk space of deleted rows back to the file system, while the directory is open: each store is copied without it, and replaced by its copy.
-   *
-   * @example const { given_back, projects } = await waymark.compact()
-   */
   async compact(options: CompactOptions = {}): Promise<CompactSummary> {
     this.mustBeOpen()
     checkOptionNames(options, ['project', 'force', 'signal', 'onProgress'], 'compact')
@@ -999,11 +952,6 @@ export class Waymark {
   /** @internal Backups that this process makes by itself; null: none. */
   scheduledBackups: ScheduledBackups | null = null
 
-  /**
-   * Restores one project of a backup as a new one, with its events, persons, groups, actions, cohorts and property types, and its settings.
-   *
-   * @example const { project_id } = await waymark.restoreProject('/mnt/backups/shop', { project: 3, at: new Date('2026-05-14T09:30:00Z') })
-   */
   async restoreProject(from: string, options: ProjectRestoreOptions): Promise<ProjectRestoreSummary> {
     this.mustBeOpen()
     checkOptionNames(options ?? {}, ['project', 'name', 'key', 'at', 'copy', 'signal', 'onProgress'], 'restoreProject')
@@ -1047,13 +995,11 @@ export class Waymark {
     }
   }
 
-  /** Applies acknowledged events, checkpoints all files and releases the directory. A second call waits for the first one. */
   close(): Promise<void> {
     this.closing ??= this.shutDown()
     return this.closing
   }
 
-  /** @example await using waymark = await open({ dataDir: './data' }) */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
@@ -1065,7 +1011,7 @@ export class Waymark {
   }
 
   private mustBeOpen(): void {
-    if (this.closing) throw new WaymarkError('closed', {})
+    if (this.isRefusing) throw new WaymarkError('closed', {})
   }
 
   /** Plugins may capture events until acknowledged ones have passed them. */
@@ -1079,6 +1025,8 @@ export class Waymark {
   private async shutDown(): Promise<void> {
     const failures: unknown[] = []
     const { asking, parts } = this
+    for (const step of this.leavingSteps) await step().catch((error: unknown) => failures.push(error))
+    this.isRefusing = true
     parts.endSweeping()
     this.endBackups.abort(new WaymarkError('closed', {}))
     const counts = () => Promise.all([this.accounts.historicalImports.flush(), this.accounts.eventQuotas.flush()])

@@ -1,3 +1,4 @@
+export { open } from './doors/connected/open.ts'
 export { createHandler, type Handler, type HandlerOptions } from './doors/http/server/create-handler.ts'
 export { type NodeHandler, type NodeHandlerOptions, toNodeHandler } from './doors/http/server/node-handler.ts'
 export {
@@ -21,7 +22,7 @@ export type { FileImportOptions, FileImportSummary } from './doors/library/impor
 export type { CohortInput } from './engine/definitions/cohorts.ts'
 export type { LogDamage } from './engine/storage/log/log.ts'
 export type { RecoveryReport } from './engine/storage/recovery/recovery-report.ts'
-export type { EngineChoice, OpenOptions, OrganizationSummary, ProjectSummary, Waymark } from './engine.ts'
+export type { EngineChoice, OpenOptions } from './engine.ts'
 export { type ErrorCode, type ErrorData, errorTable } from './errors/codes.ts'
 export { InternalError, QueryError, UnsupportedError, WaymarkError } from './errors/errors.ts'
 export type { Span } from './errors/span.ts'
@@ -35,18 +36,13 @@ export type {
   PropertyTypeInput,
 } from './events/ingestion/decoding/inputs.ts'
 export type { KnownEvent, KnownProperty } from './language/catalog/known-names.ts'
-export { open } from './open.ts'
 export type {
   ActionService,
   CohortService,
   CohortState,
   IngestAnswer,
-  Project,
-  QueryOptions,
-  Refresh,
   StoredAction,
   StoredCohort,
-  Waiting,
   Warning,
   WarningSummary,
   WarningType,
@@ -113,3 +109,4 @@ export type { RefreshMode } from './service/asking/refresh.ts'
 export type { BackupOptions, BackupSummary } from './service/backups/directory-backups.ts'
 export { type RestoredDirectory, type RestoreSettings, restore } from './service/backups/restore-directory.ts'
 export type { CompactedProject, CompactOptions, CompactProgress, CompactSummary } from './service/directory/compact-projects.ts'
+export type { OrganizationSummary, Project, ProjectSummary, QueryOptions, Refresh, Waiting, Waymark } from './waymark.ts'

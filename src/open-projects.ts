@@ -1,5 +1,5 @@
 import { WaymarkError } from './errors/errors.ts'
-import { closeProject, firstOpened, newProject, OpenLimit, openFailure, type Project, type ProjectHome } from './project.ts'
+import { closeProject, firstOpened, type LocalProject, newProject, OpenLimit, openFailure, type ProjectHome } from './project.ts'
 
 /** A project that was requested and failed to open. */
 export interface ProjectFailure {
@@ -15,8 +15,8 @@ const closedAtOnce = 2
  * memory.
  */
 export class OpenProjects {
-  private readonly known = new Map<number, Promise<Project>>()
-  private readonly made = new Map<number, Project>()
+  private readonly known = new Map<number, Promise<LocalProject>>()
+  private readonly made = new Map<number, LocalProject>()
   private readonly closing = new AbortController()
   private readonly home: ProjectHome
   private readonly limit: OpenLimit
@@ -27,14 +27,14 @@ export class OpenProjects {
   }
 
   /** Opens it if it was never open in this process, so that what is wrong with it is found now. */
-  async get(id: number): Promise<Project> {
+  async get(id: number): Promise<LocalProject> {
     const project = await this.find(id)
     await project[firstOpened]()
     return project
   }
 
   /** Its first use opens it. */
-  find(id: number): Promise<Project> {
+  find(id: number): Promise<LocalProject> {
     const known = this.known.get(id)
     if (known) return known
     const making = this.make(id)
@@ -47,7 +47,7 @@ export class OpenProjects {
   }
 
   /** Projects that are open. */
-  get ready(): readonly Project[] {
+  get ready(): readonly LocalProject[] {
     return [...this.made.values()].filter(({ isOpen }) => isOpen)
   }
 
@@ -91,7 +91,7 @@ export class OpenProjects {
     if (failures.length > 0) throw failures[0]
   }
 
-  private async make(id: number): Promise<Project> {
+  private async make(id: number): Promise<LocalProject> {
     const record = Number.isInteger(id) ? await this.home.record(id) : undefined
     if (!record) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
     return newProject(this.home, record, this.limit)

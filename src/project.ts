@@ -10,7 +10,6 @@ import type { CohortInput } from './engine/definitions/cohorts.ts'
 import { type CohortService, cohortFieldNames } from './engine/definitions/cohorts.ts'
 import type { StoredCohort } from './engine/definitions/stored-cohort.ts'
 import type { RowsAnswer } from './engine/execution/answer-rows.ts'
-import type { AnswerOptions } from './engine/execution/checkpoint.ts'
 import type { Download, DownloadFormat } from './engine/execution/download.ts'
 import type { StoreDigest } from './engine/execution/ports.ts'
 import type { RecoveryNotice, RecoveryReport } from './engine/storage/recovery/recovery-report.ts'
@@ -33,7 +32,6 @@ import type { StoreFacts } from './language/catalog/store-facts.ts'
 import { traced } from './lib/flow/tracing.ts'
 import { queryAsked } from './queries/asked-query.ts'
 import type { ActionInput } from './queries/filters/action-definition.ts'
-import type { QueryContext } from './queries/kind.ts'
 import type {
   FieldsByKind,
   FunnelView,
@@ -62,9 +60,10 @@ import {
 import { backendSettings } from './service/asking/backend-settings.ts'
 import type { QueryForm } from './service/asking/observed-queries.ts'
 import { presentRun, type QueryStatus } from './service/asking/query-runs.ts'
-import { type RefreshMode, refreshMode } from './service/asking/refresh.ts'
+import { refreshMode } from './service/asking/refresh.ts'
 import type { ExportRows } from './service/exports/ports.ts'
 import type { EventReader } from './service/plugins/delivery/ports.ts'
+import type { Project, QueryOptions, Refresh, Waiting } from './waymark.ts'
 
 export type { ActionService, StoredAction } from './engine/definitions/actions.ts'
 export type { CohortService, CohortState } from './engine/definitions/cohorts.ts'
@@ -105,28 +104,14 @@ export const closeProject = Symbol('closeProject')
 export const firstOpened = Symbol('firstOpened')
 export const openFailure = Symbol('openFailure')
 
-/** Whether a cached answer is accepted, and whether to wait for a new one. */
-export type Refresh = boolean | RefreshMode | null | undefined
-/** Values that always wait for an answer. */
-export type Waiting = boolean | 'blocking' | 'force_blocking' | 'force_cache' | null | undefined
-
-export interface QueryOptions<R extends Refresh = Refresh> extends Pick<AnswerOptions, 'signal'> {
-  /** As in an HTTP request: whether a cached answer is accepted, and whether to wait for a new one. */
-  readonly refresh?: R
-  /** As in an HTTP request: a name under which the query can be polled and cancelled. */
-  readonly client_query_id?: string | null
-  /** Rows of an answer: default and maximum. */
-  readonly rows?: QueryContext['limits']
-}
-
 /** Its first use opens it. */
-export function newProject(home: ProjectHome, record: ProjectRecord, limit: OpenLimit): Project {
+export function newProject(home: ProjectHome, record: ProjectRecord, limit: OpenLimit): LocalProject {
   const { clock, onError, signal, backends, salts } = home
   const current = { record }
   const onRecovery = (notice: RecoveryNotice) => home.onRecovery(record.id, notice)
   const transformations = home.transformations?.(record.id)
   const ofProject = { clock, onError, signal, onRecovery, transformations, salts, settings: () => backendSettings(current.record) }
-  return new Project(home, new OnDemandBackend(ofProject, backends, limit, backends.positionOf(record.id)), current)
+  return new LocalProject(home, new OnDemandBackend(ofProject, backends, limit, backends.positionOf(record.id)), current)
 }
 
 function mustBeRowLimits(rows: NonNullable<RowLimits>): void {
@@ -139,13 +124,11 @@ function mustBeRowLimits(rows: NonNullable<RowLimits>): void {
 }
 
 /** One project: ingests events and answers queries. */
-export class Project {
+export class LocalProject implements Project {
   readonly id: number
-  /** The project key, with which clients send events. */
   get token(): string {
     return this.current.record.api_token
   }
-  /** List, create, retrieve, update and remove. */
   readonly actions: ActionService
   readonly cohorts: CohortService
   private readonly home: ProjectHome
@@ -163,18 +146,12 @@ export class Project {
     this.cohorts = backend.cohorts
   }
 
-  /**
-   * Accepts the body of `POST /batch/` without the key. Resolves when the batch is durable. `ip` and `userAgent`: of the sender, for events that do not
-   * name them.
-   *
-   * @example await project.ingest({ batch: [{ event: 'signup', distinct_id: 'u1', properties: { plan: 'pro' } }] })
-   */
   async ingest(body: IngestInput, about: { readonly ip?: string | null; readonly userAgent?: string | null } = {}): Promise<IngestAnswer> {
     return this.take(body, about)
   }
 
   /** @internal A batch as received over HTTP. */
-  async take(body: unknown, about: { readonly ip?: string | null; readonly userAgent?: string | null } = {}): Promise<IngestAnswer> {
+  async take(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt'> = {}): Promise<IngestAnswer> {
     await this.refresh()
     const answer = await this.captured(() => this.backend.ingest(body, about))
     const isPast = isHistorical(body)
@@ -217,22 +194,15 @@ export class Project {
     return answer
   }
 
-  /**
-   * Creates persons with their distinct ids in one step, and returns their uuids in order.
-   *
-   * @example const { ids } = await project.importPersons([{ distinct_ids: ['u1', 'anon-7'], properties: { plan: 'pro' } }])
-   */
   importPersons(rows: readonly PersonInput[]): Promise<{ ids: readonly string[] }> {
     return this.backend.records.importPersons(rows)
   }
 
-  /** @example await project.importGroups([{ group_type: 'company', group_key: 'acme', properties: { size: 40 } }]) */
   async importGroups(rows: readonly GroupInput[], options: GroupImportOptions = {}): Promise<void> {
     checkOptionNames(options, ['group_types'], 'importGroups')
     return this.backend.records.importGroups(rows, options)
   }
 
-  /** @example await project.definePropertyTypes([{ type: 'event', name: 'price', property_type: 'Numeric' }]) */
   definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void> {
     return this.backend.records.definePropertyTypes(rows)
   }
@@ -273,38 +243,28 @@ export class Project {
     return this.backend.records.changeGroup(change)
   }
 
-  /** @example const { id } = await project.createAction({ name: 'Paid', steps: [{ event: 'purchase' }] }) */
   async createAction(fields: ActionInput): Promise<StoredAction> {
     checkOptionNames(fields, actionFieldNames, 'createAction')
     return this.actions.create(fields)
   }
 
-  /** @example const { id } = await project.createCohort({ name: 'Pros', is_static: true, person_ids: ids }) */
   async createCohort(fields: CohortInput): Promise<StoredCohort> {
     checkOptionNames(fields, cohortFieldNames, 'createCohort')
     return this.cohorts.create(fields)
   }
 
-  /** A statement with known row types: `project.query<[string, number]>(…)`. */
   query<Row extends readonly unknown[] = readonly unknown[]>(
     query: Query<'SqlLikeQuery' | 'HogQLQuery'>,
     options?: QueryOptions<Waiting>,
   ): Promise<SqlAnswerOf<Row>>
-  /** A funnel: its steps, or what `funnelVizType` asks for. */
   query<View extends FunnelView = 'steps', R extends Refresh = undefined>(
     query: PlainFunnel<View>,
     options?: QueryOptions<R>,
   ): Promise<R extends Waiting ? PlainFunnelAnswer<View> : PlainFunnelAnswer<View> | QueryStatus>
-  /** With a breakdown: a list of steps for each value. */
   query<View extends FunnelView = 'steps', R extends Refresh = undefined>(
     query: SplitFunnel<View>,
     options?: QueryOptions<R>,
   ): Promise<R extends Waiting ? SplitFunnelAnswer<View> : SplitFunnelAnswer<View> | QueryStatus>
-  /**
-   * Returns the same JSON as the HTTP endpoint, computed from everything acknowledged before the call. With a `refresh` that does not wait, it may be a status.
-   *
-   * @example await project.query({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] })
-   */
   query<K extends QueryKindName, R extends Refresh = undefined>(
     query: { readonly kind: K } & FieldsByKind[K],
     options?: QueryOptions<R>,
@@ -313,11 +273,6 @@ export class Project {
     return this.answer(query, options)
   }
 
-  /**
-   * A statement whose values are sent as parameters, so that they never become part of its text.
-   *
-   * @example const { results } = await project.sql<[string, number]>`select event, count() from events where event = ${name} group by event`
-   */
   async sql<Row extends readonly unknown[] = readonly unknown[]>(
     texts: TemplateStringsArray,
     ...values: readonly unknown[]
@@ -365,31 +320,16 @@ export class Project {
     return this.home.asking().cachedAt(this.current.record, query)
   }
 
-  /**
-   * The status of an async query, with its answer at the end; kept for ten minutes. Unknown ids reject.
-   *
-   * @example const { complete, error, results } = await project.queryStatus('nightly')
-   */
   async queryStatus(id: string): Promise<QueryStatus> {
     const { runs } = this.home.asking()
     const run = await runs.poll(this.id, id)
     return presentRun(run, runs.progress(run))
   }
 
-  /**
-   * Stops a query by its `client_query_id` and removes its status, even if a caller waits for it.
-   *
-   * @example await project.cancelQuery('nightly')
-   */
   async cancelQuery(id: string): Promise<void> {
     await this.home.asking().runs.cancel(this.id, id)
   }
 
-  /**
-   * The rows of a query as one Arrow table: all rows of a statement, or the rows of a list's answer.
-   *
-   * @example const table = await project.queryArrow({ kind: 'SqlLikeQuery', query: 'select event, count() from events group by event' })
-   */
   async queryArrow(query: Query, options: Pick<QueryOptions, 'signal'> = {}): Promise<Table> {
     checkOptionNames(options, ['signal'], 'queryArrow')
     await this.refresh()
@@ -397,7 +337,6 @@ export class Project {
     return this.observed(query, 'rows', wanted, () => this.backend.table(query, wanted))
   }
 
-  /** The same batch by batch, for results larger than memory. */
   async *queryArrowBatches(query: Query, options: Pick<QueryOptions, 'signal'> = {}): AsyncGenerator<RecordBatch, void, undefined> {
     checkOptionNames(options, ['signal'], 'queryArrowBatches')
     await this.refresh()
@@ -416,21 +355,11 @@ export class Project {
     return this.observed(query, 'download', wanted, () => this.backend.download(query, format, wanted))
   }
 
-  /**
-   * The event names received so far, most frequent first.
-   *
-   * @example for (const { name, count } of await project.events()) console.log(name, count)
-   */
   async events(): Promise<readonly KnownEvent[]> {
     await this.refresh()
     return this.backend.known.events()
   }
 
-  /**
-   * The properties of events, persons and groups that were received or declared, with the kinds of their values.
-   *
-   * @example const declared = (await project.properties()).filter(({ property_type }) => property_type !== null)
-   */
   async properties(): Promise<readonly KnownProperty[]> {
     await this.refresh()
     return this.backend.known.properties()
@@ -507,16 +436,10 @@ export class Project {
     return this.backend.known.groupTypes()
   }
 
-  /**
-   * What was changed or dropped of the events acknowledged so far: exact counts, with a few samples of each kind.
-   *
-   * @example for (const { type, count } of await project.warnings()) console.log(type, count)
-   */
   async warnings(): Promise<readonly WarningSummary[]> {
     return this.backend.known.warnings()
   }
 
-  /** What was repaired when the project was opened; empty after an ordinary start. */
   recoveryReports(): readonly RecoveryReport[] {
     return this.backend.reports
   }

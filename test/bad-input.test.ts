@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { open, type Waymark } from '../src/engine.ts'
+import { type LocalWaymark, open } from '../src/engine.ts'
 import { WaymarkError } from '../src/errors/errors.ts'
-import type { Project } from '../src/project.ts'
+import type { LocalProject } from '../src/project.ts'
 import { assertGenerated } from './harness/assert-generated.ts'
 
 // Whatever comes in is a clear error or a warning, never a crash, and the next good event is taken as if nothing had been.
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 let sent = 0
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:', memoryLimit: '512MB', clock: () => new Date('2026-01-05T10:00:00Z') })
@@ -163,7 +163,7 @@ describe('is taken, dropped with a warning, or refused, and never kept by halves
   })
 })
 
-const badImports: readonly [string, (p: Project) => Promise<unknown>][] = [
+const badImports: readonly [string, (p: LocalProject) => Promise<unknown>][] = [
   ['persons that are no array', (p) => p.importPersons({} as never)],
   ['a person that is null', (p) => p.importPersons([null] as never)],
   ['a person without ids', (p) => p.importPersons([{ properties: {} }] as never)],

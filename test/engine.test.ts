@@ -19,11 +19,11 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type OpenOptions, open, type Waymark } from '../src/engine.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../src/engine.ts'
 import { program } from './harness/programs.ts'
 
 let dataDir: string
-const opened: Waymark[] = []
+const opened: LocalWaymark[] = []
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'waymark-engine-'))
 })
@@ -31,7 +31,7 @@ afterEach(async () => {
   for (const waymark of opened.splice(0)) await waymark.close()
   rmSync(dataDir, { recursive: true, force: true })
 })
-const start = async (options: Partial<OpenOptions> = {}): Promise<Waymark> => {
+const start = async (options: Partial<OpenOptions> = {}): Promise<LocalWaymark> => {
   const waymark = await open({ dataDir, memoryLimit: '256MB', minFreeBytes: 0, ...options })
   opened.push(waymark)
   return waymark
@@ -146,7 +146,7 @@ describe('who may read a directory', () => {
     for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) found[name] = modeOf(join(directory, name))
     return found
   }
-  const fill = async (waymark: Waymark) => {
+  const fill = async (waymark: LocalWaymark) => {
     const project = await waymark.createProject({ name: 'Shop' })
     await project.ingest({ batch: [{ event: 'seen', distinct_id: 'u1' }] })
     await waymark.close()

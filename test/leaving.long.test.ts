@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, expectTypeOf, test } from 'vitest'
 import { openStoreInspector } from '../src/engine/storage/duckdb/inspect-store.ts'
-import { open, type Waymark } from '../src/engine.ts'
+import { type LocalWaymark, open } from '../src/engine.ts'
 import { program } from './harness/programs.ts'
 
 // Programs that end without `close()`: they end when they have nothing more to do, and what was acknowledged is there afterwards.
@@ -80,8 +80,8 @@ test.each([false, true])('what a program waits for keeps it alive (with an engin
 })
 
 test('`await using` closes', async () => {
-  expectTypeOf<Waymark>().toExtend<AsyncDisposable>()
-  let left: Waymark
+  expectTypeOf<LocalWaymark>().toExtend<AsyncDisposable>()
+  let left: LocalWaymark
   {
     await using waymark = await open({ dataDir })
     left = waymark

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { open, type Waymark } from '../src/engine.ts'
+import { type LocalWaymark, open } from '../src/engine.ts'
 import { WaymarkError } from '../src/errors/errors.ts'
-import type { Project } from '../src/project.ts'
+import type { LocalProject } from '../src/project.ts'
 
 // Names that the outside chooses, in every place where one can stand: those that every object of JavaScript has, and characters that our own texts use.
 // Each is answered or refused with a WaymarkError. What is stored under one comes back under it.
@@ -30,8 +30,8 @@ const names = isWhole ? all : few
 let turn = 0
 const namesHere = () => (isWhole ? all : [few[turn++ % few.length]!])
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:', threads: 1, memoryLimit: '512MB', clock: () => new Date('2026-01-05T12:00:00Z') })
   project = await waymark.createProject({})

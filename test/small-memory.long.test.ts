@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { open, type Waymark } from '../src/engine.ts'
-import type { Project } from '../src/project.ts'
+import { type LocalWaymark, open } from '../src/engine.ts'
+import type { LocalProject } from '../src/project.ts'
 
 // Each event changes a person, and all of a transaction are different people: what is written anew must not stay in memory.
 
@@ -18,7 +18,7 @@ const batch = (round: number, first: number) =>
 
 test('an import that changes every person again and again needs little memory', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'waymark-memory-'))
-  const answers = async (project: Project, query: string) =>
+  const answers = async (project: LocalProject, query: string) =>
     ((await project.query({ kind: 'SqlLikeQuery', query })) as { results: unknown }).results
   try {
     const waymark = await open({ dataDir, memoryLimit: '128MiB', onError: () => undefined })
@@ -31,7 +31,7 @@ test('an import that changes every person again and again needs little memory', 
   }
 })
 
-async function fill(waymark: Waymark, answers: (project: Project, query: string) => Promise<unknown>) {
+async function fill(waymark: LocalWaymark, answers: (project: LocalProject, query: string) => Promise<unknown>) {
   const project = await waymark.createProject()
   for (let round = 0; round < 2; round++)
     for (let first = 0; first < people; first += 1000) await project.ingest({ historical_migration: true, batch: batch(round, first) })

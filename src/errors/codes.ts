@@ -82,6 +82,8 @@ export interface ErrorData extends RequestErrorData {
   'private-address': { host: string; address: string }
   // opening a directory
   'directory-locked': { dataDir: string; pid: number; since: string }
+  'directory-opening': { dataDir: string }
+  'owner-ended': Record<string, never>
   'newer-format': { file: string; found: number; supported: number }
   'unusable-directory': { dataDir: string; reason: string }
   'store-broken': { file: string; lostTo: number | null }
@@ -412,8 +414,20 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
     wire: 'accounts_full',
   },
   'directory-locked': {
-    text: (d) => `${d.dataDir} is in use by process ${d.pid} since ${d.since}. One process owns a data directory at a time.`,
+    text: (d) =>
+      `${d.dataDir} is in use by process ${d.pid} since ${d.since}. One process owns a data directory at a time; others work through it with \`open({ connect: true })\` or \`waymark serve --connect\`.`,
     status: 409,
+  },
+  'directory-opening': {
+    text: (d) => `No process has opened ${d.dataDir} within a minute, or it is still being opened. Try again.`,
+    status: 503,
+    wire: 'directory_opening',
+  },
+  'owner-ended': {
+    text: () =>
+      'The process that had the data directory open has ended before it answered. The call may have been carried out: look before you repeat it.',
+    status: 503,
+    wire: 'owner_ended',
   },
   'newer-format': {
     text: (d) =>

@@ -2,8 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createClient } from '@clickhouse/client'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type EngineChoice, open, type Project, type Waymark } from '../../src/index.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
+import type { EngineChoice } from '../../src/index.ts'
 import { deferred } from '../../src/lib/flow/deferred.ts'
+import type { LocalProject } from '../../src/project.ts'
 import { runPlugin } from '../harness/plugin-rows.ts'
 import { hasClickHouse } from './chdb.ts'
 import { type ClickHouseHttpServer, type Fault, type Received, startClickHouseServer } from './http-server.ts'
@@ -16,8 +18,8 @@ const day = '2026-01-05T10:00:00Z'
 
 describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
   let server: ClickHouseHttpServer
-  let waymark: Waymark
-  let project: Project
+  let waymark: LocalWaymark
+  let project: LocalProject
   let databases = 0
   const errors: unknown[] = []
   const address = () => {
@@ -103,7 +105,7 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
     })
     test('one that is too old', async () => {
       server.fault = ({ query }) => (/version\(\)/.test(query) ? { kind: 'other', status: 200, text: '22.3.1.1\n' } : null)
-      expect(await refused(address())).toMatch(/ cannot be used: it is version 22\.3\.1\.1, and Waymark needs \d+\.\d+ or later\.$/)
+      expect(await refused(address())).toMatch(/ cannot be used: it is version 22\.3\.1\.1, and LocalWaymark needs \d+\.\d+ or later\.$/)
     })
     test('one on which the user may not create the database', async () => {
       server.fault = ({ query }) =>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ClickHouseClient } from '../../src/engine/storage/clickhouse/client.ts'
-import type { EngineChoice, Waymark } from '../../src/index.ts'
+import type { LocalWaymark } from '../../src/engine.ts'
+import type { EngineChoice } from '../../src/index.ts'
 import {
   contentsOf,
   drawEvents,
@@ -23,7 +24,7 @@ import { hasClickHouse, openChdb } from './chdb.ts'
 
 describe.skipIf(!hasClickHouse)('on ClickHouse', () => {
   let client: ClickHouseClient & { close(): Promise<void> }
-  let waymarks: Waymark[]
+  let waymarks: LocalWaymark[]
   const clock = { now: 0 }
   beforeAll(async () => {
     client = (await openChdb()) as typeof client

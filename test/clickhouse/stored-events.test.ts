@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ClickHouseClient } from '../../src/engine/storage/clickhouse/client.ts'
-import { open, type Waymark } from '../../src/engine.ts'
-import type { Project } from '../../src/project.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
+import type { LocalProject } from '../../src/project.ts'
 import { hasClickHouse, openChdb } from './chdb.ts'
 
 // Plugins get the same stored events from both engines.
 
 describe.skipIf(!hasClickHouse)('stored events on both engines', () => {
   let client: ClickHouseClient
-  let waymarks: Waymark[]
-  let projects: Project[]
+  let waymarks: LocalWaymark[]
+  let projects: LocalProject[]
   beforeAll(async () => {
     client = await openChdb()
     waymarks = [await open({ dataDir: ':memory:', engine: { clickhouse: { client } } }), await open({ dataDir: ':memory:' })]
@@ -29,11 +29,11 @@ describe.skipIf(!hasClickHouse)('stored events on both engines', () => {
       properties: { i, text: `"é"\n'${i}'`, nested: { a: [1, null] }, $set: { plan: `p${i}` } },
     }))
     for (const project of projects) await project.ingest({ batch })
-    const read = async (project: Project, after: number, events: number) => {
+    const read = async (project: LocalProject, after: number, events: number) => {
       const found = await project.storedEvents.range({ after, to: project.position, events, characters: 100_000 })
       return { ...found, events: found.events.map(({ person_id, ...rest }) => rest) }
     }
-    const [clickHouse, duckDb] = projects as [Project, Project]
+    const [clickHouse, duckDb] = projects as [LocalProject, LocalProject]
     for (const [after, events] of [
       [0, 1000],
       [0, 7],

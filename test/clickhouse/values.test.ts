@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ClickHouseClient } from '../../src/engine/storage/clickhouse/client.ts'
-import { open, type Project, type Waymark } from '../../src/index.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
+import type { LocalProject } from '../../src/project.ts'
 import { hasClickHouse, openChdb } from './chdb.ts'
 
 // What an answer holds is the same on both engines, whatever the type of the value.
@@ -56,14 +57,14 @@ const widthless = (type: string) => type.replaceAll(/U?[iI]nt\d+|Decimal\[38e0\]
 
 describe.skipIf(!hasClickHouse)('answers of ClickHouse', () => {
   let client: ClickHouseClient
-  let waymarks: Waymark[]
-  let projects: readonly [Project, Project]
+  let waymarks: LocalWaymark[]
+  let projects: readonly [LocalProject, LocalProject]
   const first = (query: string) => ({ kind: 'SqlLikeQuery', query }) as const
 
   beforeAll(async () => {
     client = await openChdb()
     waymarks = [await open({ dataDir: ':memory:', engine: { clickhouse: { client } } }), await open({ dataDir: ':memory:' })]
-    const made: Project[] = []
+    const made: LocalProject[] = []
     for (const waymark of waymarks) {
       const project = await waymark.createProject({ name: 'Values', timezone: 'Europe/Berlin' })
       await project.ingest({

@@ -2,12 +2,12 @@ import { defaultRateLimits, hostedQueriesPerHour, perHour, type RateLimits } fro
 import { defaultConcurrency } from '../../src/doors/http/queries/concurrency.ts'
 import { createHandler } from '../../src/doors/http/server/create-handler.ts'
 import { startServer } from '../../src/doors/http/server/node-server.ts'
-import { open, type Waymark } from '../../src/engine.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
 import type { EventSource } from '../../src/events/ingestion/decoding/event-source.ts'
 import type { BatchFacts } from '../../src/events/ingestion/intake.ts'
 import { maybeTime } from '../../src/lib/time/wire-time.ts'
-import type { Project } from '../../src/project.ts'
+import type { LocalProject } from '../../src/project.ts'
 import type { Accounts } from '../../src/service/accounts/accounts.ts'
 import { type AccountSettings, defaultSettings, type Mail, type Mailer } from '../../src/service/accounts/context.ts'
 import { insertMembership, insertOrganization } from '../../src/service/accounts/organizations/organizations.ts'
@@ -48,7 +48,7 @@ export interface TakenEvent {
 
 export interface World {
   readonly url: string
-  readonly waymark: Waymark
+  readonly waymark: LocalWaymark
   readonly accounts: Accounts
   /** Null: the real time. */
   now: Date | null
@@ -91,7 +91,7 @@ export interface World {
   /** As secrets are kept. */
   hashOf(secret: string): string
   setFeature(organizationId: string, key: string, isOn: boolean, limit?: number | null): Promise<void>
-  projectData(id: number): Promise<Project>
+  projectData(id: number): Promise<LocalProject>
   makeBatchExport(user: User, projectId: number, body: unknown): Promise<BatchExport>
   makeBatchExportRun(exportId: string, at: Date, start: Date, end: Date, given: Partial<BatchExportRun>): Promise<BatchExportRun>
   makePlugin(organizationId: string, given: Partial<Plugin> & { files: Readonly<Record<string, string>> }): Promise<Plugin>
@@ -105,7 +105,7 @@ export interface World {
   close(): Promise<void>
 }
 
-const watch = (project: Project, token: string, world: World): Project =>
+const watch = (project: LocalProject, token: string, world: World): LocalProject =>
   Object.create(project, {
     ingestEvents: {
       value: async (events: EventSource<object>, facts: BatchFacts) => {
@@ -158,7 +158,7 @@ export async function startWorld(): Promise<World> {
     const home = (await store.read.organizations.find({}))[0]!
     return world.makeProject(home.id, { api_token: token })
   }
-  const watched: Waymark = Object.create(waymark, {
+  const watched: LocalWaymark = Object.create(waymark, {
     project: { value: async (id: number) => watch(await waymark.project(id), (await accounts.projects.byId(id))!.api_token, world) },
   })
   const handler = createHandler(watched, {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { demoEvents } from '../../src/doors/http/commands/demo-events.ts'
 import { createHandler } from '../../src/doors/http/server/create-handler.ts'
-import { open, type Waymark } from '../../src/engine.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
 import { sessionOf } from '../harness/session-of.ts'
 import { strangersMade } from './budgets.ts'
 import { keys } from './keys.ts'
@@ -52,7 +52,7 @@ export async function makeTemplate(): Promise<Template> {
   }
 }
 
-async function somebodyElse({ accounts }: Waymark, name: string): Promise<Template['other']> {
+async function somebodyElse({ accounts }: LocalWaymark, name: string): Promise<Template['other']> {
   const user = await accounts.createUser(null, { email: `${name}@waymark.local` }, 'owner')
   const organization = await accounts.organizations.create(user, { name })
   const project = (await accounts.context.store.read.projects.first({ organization_id: organization.id }))!

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { createHandler } from '../../src/doors/http/server/create-handler.ts'
-import { open, type Waymark } from '../../src/engine.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
 
 // The dashboard, the alert rules and the table of docs/operations.md against what a server says at /metrics.
 
@@ -52,7 +52,7 @@ function read(text: string): ReadonlyMap<string, Family> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'waymark-monitoring-'))
-let waymark: Waymark
+let waymark: LocalWaymark
 let families: ReadonlyMap<string, Family>
 let samples: ReadonlyMap<string, ReadonlySet<string>>
 beforeAll(async () => {

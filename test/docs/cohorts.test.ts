@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { open } from '../../src/index.ts'
+import { open } from '../../src/engine.ts'
 import { behaviours } from '../../src/queries/filters/cohort-definition.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/cohorts.md'), 'utf8')

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type HogQLAutocompleteResponse, type HogQLMetadataResponse, open, type Project, type Waymark } from '../../src/index.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
+import type { HogQLAutocompleteResponse, HogQLMetadataResponse } from '../../src/index.ts'
+import type { LocalProject } from '../../src/project.ts'
 
 // Every example of docs/editor.md: the engine must say what the page says.
 
@@ -11,8 +13,8 @@ const examplesOf = (kind: string) =>
     ([, query, answer]) => [query!, answer!] as const,
   )
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:' })
   project = await waymark.createProject({ name: 'editor' })

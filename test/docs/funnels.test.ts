@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { open, type Waymark } from '../../src/index.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
 import { naiveFunnel } from '../reference/funnels.ts'
 
 // Every example of docs/funnels.md: the engine, the naive funnel and the page must say the same, and the people behind each number be as many.
@@ -49,7 +49,7 @@ function read(text: string): Example {
   }
 }
 
-let waymark: Waymark
+let waymark: LocalWaymark
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:', clock: () => new Date('2026-02-01T00:00:00Z') })
 })

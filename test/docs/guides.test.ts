@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadCommand, usage } from '../../src/doors/cli/command.ts'
 import { commands } from '../../src/doors/cli/commands.ts'
+import { open as openPublic } from '../../src/doors/connected/open.ts'
 import { createHandler } from '../../src/doors/http/server/create-handler.ts'
 import { open } from '../../src/engine.ts'
 import { importFormats } from '../../src/events/imports/format.ts'
@@ -91,6 +92,17 @@ describe('docs/embedding.md', () => {
     await asFunction(example!)(open, createHandler, null, { log: (value: unknown) => printed.push(value) })
     const promised = /console\.log\(results\) \/\/ (.*)/.exec(example!)![1]!
     expect(printed).toEqual([JSON.parse(promised.replaceAll("'", '"'))])
+  })
+
+  test('several processes: a guest takes over', async () => {
+    const example = blocks(await page('embedding.md'), 'ts').find((text) => text.includes('connect: true'))!
+    const printed: unknown[] = []
+    const dataDir = await mkdtemp(join(tmpdir(), 'waymark-guide-'))
+    const printing = { log: (value: unknown) => printed.push(value) }
+    await asFunction(`const dataDir = ${JSON.stringify(dataDir)}\n${example}`)(openPublic, createHandler, null, printing)
+    await rm(dataDir, { recursive: true, force: true })
+    const promised = /console\.log\(signups\) \/\/ (.*)/.exec(example)![1]!
+    expect(printed).toEqual([JSON.parse(promised)])
   })
 
   test('the handler answers under another server', async () => {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { open, type PathsResponse, type Waymark } from '../../src/index.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
+import type { PathsResponse } from '../../src/index.ts'
 
 // Every example of docs/paths.md: the engine must say what the page says, on both roads.
 
@@ -80,7 +81,7 @@ const shown = ({ results, hasMore }: PathsResponse) => [
 ]
 
 describe('docs/paths.md', () => {
-  const opening: Promise<Waymark> = open({ dataDir: ':memory:', clock: () => new Date('2026-02-01T00:00:00Z') })
+  const opening: Promise<LocalWaymark> = open({ dataDir: ':memory:', clock: () => new Date('2026-02-01T00:00:00Z') })
   afterAll(async () => (await opening).close())
 
   test('has examples', () => {

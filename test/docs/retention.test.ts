@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { open, type RetentionResponse, type StickinessResponse, type Waymark } from '../../src/index.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
+import type { RetentionResponse, StickinessResponse } from '../../src/index.ts'
 
 // Every example of docs/retention.md: the engine must say what the page says, on both roads.
 
@@ -91,7 +92,7 @@ const stickinessOf = (settings: Example['settings']) => {
 }
 
 describe('docs/retention.md', () => {
-  const opening: Promise<Waymark> = open({ dataDir: ':memory:', clock: () => new Date('2026-02-01T00:00:00Z') })
+  const opening: Promise<LocalWaymark> = open({ dataDir: ':memory:', clock: () => new Date('2026-02-01T00:00:00Z') })
   afterAll(async () => (await opening).close())
 
   test('has examples of both', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { open, type Waymark } from '../../src/index.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
 import type { TrendsResponse } from '../../src/queries/trends/index.ts'
 
 // Every example of docs/trends.md: the engine must say what the page says.
@@ -68,7 +68,7 @@ const shown = ({ results }: TrendsResponse, { settings }: Example): string =>
 
 describe('docs/trends.md', () => {
   let now = new Date()
-  const opening: Promise<Waymark> = open({ dataDir: ':memory:', clock: () => now })
+  const opening: Promise<LocalWaymark> = open({ dataDir: ':memory:', clock: () => now })
   afterAll(async () => (await opening).close())
 
   test('has examples', () => expect(examples.length).toBeGreaterThan(10))

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { open, type WebOverviewResponse, type WebTableResponse } from '../../src/index.ts'
+import { open } from '../../src/engine.ts'
+import type { WebOverviewResponse, WebTableResponse } from '../../src/index.ts'
 
 // Every example of docs/web.md: the engine must say what the page says.
 

@@ -3,11 +3,11 @@ import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ListSource } from '../../src/core/lists/ports.ts'
 import { ProjectLists } from '../../src/core/lists/project-lists.ts'
-import { type OpenOptions, open, type Waymark } from '../../src/engine.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../../src/engine.ts'
 import { RecentEvents } from '../../src/events/ingestion/applying/recent-events.ts'
 import type { EventRow, StagedGroup } from '../../src/events/ingestion/ports.ts'
 import { MemoryShare } from '../../src/lib/memory/memory-share.ts'
-import type { Project } from '../../src/project.ts'
+import type { LocalProject } from '../../src/project.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const filesIn = (folder: string) =>
@@ -35,8 +35,8 @@ test('docs/invariants.md names each check, where it is, and the file that tests 
 })
 
 describe('a broken invariant ends the engine of its project', () => {
-  let waymark: Waymark
-  let project: Project
+  let waymark: LocalWaymark
+  let project: LocalProject
   const reported: string[] = []
   const options: OpenOptions = { dataDir: ':memory:', onError: (error) => void reported.push((error as Error).message) }
   const event = (n: number) => ({ event: 'visited', distinct_id: 'a', timestamp: '2026-01-01T00:00:00Z', properties: { n } })

@@ -17,7 +17,7 @@ import type { StoreFacts } from '../../src/language/catalog/store-facts.ts'
 import { parseExpr, parseQuery } from '../../src/language/parser/parse.ts'
 import { unscheduled } from '../../src/lib/flow/statement-scheduler.ts'
 import { MemoryShare } from '../../src/lib/memory/memory-share.ts'
-import { closeProject, Project, type ProjectHome } from '../../src/project.ts'
+import { closeProject, LocalProject, type ProjectHome } from '../../src/project.ts'
 import { columnTypes, type JsonValue, tableRows } from '../../src/queries/answers/rows.ts'
 import type { QueryContext } from '../../src/queries/kind.ts'
 import type { ProjectRecord } from '../../src/service/accounts/records.ts'
@@ -26,7 +26,7 @@ import { createObservedQueries } from '../../src/service/asking/observed-queries
 
 export interface TestProject extends QueryProject {
   /** Takes events and imports as for any caller. */
-  readonly project: Project
+  readonly project: LocalProject
   readonly instance: Instance
   /** What queries know of it. */
   context(): Promise<QueryContext>
@@ -93,7 +93,7 @@ export async function openTestProject({
     onRecovery,
   }
   const held = new OnDemandBackend({ clock, settings: () => backendSettings(record), onError, onRecovery }, opens, new OpenLimit(1), 0)
-  const project = new Project(home, held, { record })
+  const project = new LocalProject(home, held, { record })
   const target = await backend.forQueries()
 
   const ours: TestProject = {

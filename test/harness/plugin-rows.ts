@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Waymark } from '../../src/engine.ts'
+import type { LocalWaymark } from '../../src/engine.ts'
 import type { Plugin, PluginConfig, PluginFailedDelivery, ProjectRecord } from '../../src/service/accounts/records.ts'
 import type { Json } from '../../src/service/accounts/store.ts'
 import type { World } from '../conformance/world.ts'
@@ -127,7 +127,7 @@ export async function insertFailedDeliveries(
 
 /** Installs a plugin and enables it in a project, past the rules. Returns the id of the config. */
 export async function runPlugin(
-  { accounts, plugins }: Pick<Waymark, 'accounts' | 'plugins'>,
+  { accounts, plugins }: Pick<LocalWaymark, 'accounts' | 'plugins'>,
   projectId: number,
   code: string,
   more: { readonly order?: number; readonly config?: Readonly<Record<string, Json>> } = {},

@@ -7,7 +7,7 @@ import { runCommand } from '../../src/doors/cli/run.ts'
 import { openControl } from '../../src/engine/storage/control/control-store.ts'
 import { controlFile } from '../../src/engine/storage/control/format.ts'
 import { openInstance } from '../../src/engine/storage/instance.ts'
-import { open } from '../../src/index.ts'
+import { open } from '../../src/engine.ts'
 import { type Accounts, createAccounts } from '../../src/service/accounts/accounts.ts'
 import { type AccountStore, accountShapes, longTables } from '../../src/service/accounts/records.ts'
 

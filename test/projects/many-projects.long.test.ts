@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { open, type Waymark } from '../../src/engine.ts'
-import type { Project } from '../../src/project.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
+import type { LocalProject } from '../../src/project.ts'
 import { manyProjects } from './many-projects.ts'
 
 // A directory with more projects than its memory holds open: each takes about 8 MB of the engine.
@@ -16,16 +16,16 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 
-const count = async (project: Project) => {
+const count = async (project: LocalProject) => {
   const { results } = (await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })) as { results: unknown }
   return results
 }
-const opened = (waymark: Waymark) => waymark.condition().then(({ projects }) => projects)
+const opened = (waymark: LocalWaymark) => waymark.condition().then(({ projects }) => projects)
 
 test.each([false, true])('sixty projects, an event each, with the memory of sixteen (engine in another process: %s)', async (isolate) => {
   const waymark = await open({ dataDir, isolate, memoryLimit: '128MB', minFreeBytes: 0, onError: (error) => errors.push(error) })
   try {
-    const projects: Project[] = []
+    const projects: LocalProject[] = []
     for (let i = 0; i < 60; i++) {
       const project = await waymark.createProject({ name: `Project ${i}` })
       await project.ingest({ batch: [{ event: 'x', distinct_id: 'u' }] })

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createHandler } from '../../src/doors/http/server/create-handler.ts'
-import { open, type Waymark } from '../../src/engine.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
 import { finish, firstLine, run, start } from '../doors/cli/shell.ts'
 import type { ShopEvent } from './events.ts'
 import { type Question, questions, shown } from './questions.ts'
@@ -57,7 +57,7 @@ async function asked(way: Way, ask: Ask, all: readonly Question[], answers: read
   return wrong
 }
 
-const overHttp = async (waymark: Waymark, projectId: number): Promise<Ask> => {
+const overHttp = async (waymark: LocalWaymark, projectId: number): Promise<Ask> => {
   const { key } = await waymark.createPersonalKey({ label: 'questions', scopes: ['query:read'] })
   const handler = createHandler(waymark)
   return async (query) => {

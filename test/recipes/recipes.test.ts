@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createHandler } from '../../src/doors/http/server/create-handler.ts'
 import { toNodeHandler } from '../../src/doors/http/server/node-handler.ts'
-import { open, type Waymark } from '../../src/engine.ts'
+import { type LocalWaymark, open } from '../../src/engine.ts'
 
 // The recipes of docs/embedding.md as they stand there, each with its framework: events come in and queries are answered under the path it is mounted at.
 
@@ -36,7 +36,7 @@ const start = async (name: string) => {
   const page = await readFile(join(import.meta.dirname, '../../docs/embedding.md'), 'utf8')
   const recipe = new RegExp(`\`\`\`js\\n// ${name}\\n([\\s\\S]*?)\`\`\``).exec(page)![1]!
   const port = await freePort()
-  let waymark: Waymark | undefined
+  let waymark: LocalWaymark | undefined
   const ours: Record<string, unknown> = {
     open: async () => {
       waymark = await open({ dataDir: ':memory:' })

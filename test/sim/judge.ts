@@ -1,9 +1,9 @@
-import type { Waymark } from '../../src/engine.ts'
-import type { Project } from '../../src/project.ts'
+import type { LocalWaymark } from '../../src/engine.ts'
+import type { LocalProject } from '../../src/project.ts'
 import type { Contents, ModelRow } from './model.ts'
 
 /** What the engine holds, in the order of arrival. */
-export async function contentsOf({ accounts }: Waymark, project: Project): Promise<Contents> {
+export async function contentsOf({ accounts }: LocalWaymark, project: LocalProject): Promise<Contents> {
   const { events_months: months, event_names: names } = retentionSetting((await accounts.projects.byId(project.id))!)
   const { events } = await project.storedEvents.range({ after: 0, to: Number.MAX_SAFE_INTEGER, events: 1_000_000, characters: 1e9 })
   const { results } = await project.sql<[string, boolean, string, string[]]>`

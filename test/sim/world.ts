@@ -3,8 +3,8 @@ import { random } from '../../bench/random.ts'
 import { releaseLocked } from '../../src/engine/storage/files/locked-files.ts'
 import { findDamages, inspectLog } from '../../src/engine/storage/log/findings.ts'
 import { filesOf } from '../../src/engine/storage/project-storage.ts'
-import { type OpenOptions, open, type Waymark } from '../../src/engine.ts'
-import type { Project } from '../../src/project.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../../src/engine.ts'
+import type { LocalProject } from '../../src/project.ts'
 import { restore } from '../../src/service/backups/restore-directory.ts'
 import { pick } from './actors/actor.ts'
 import type { Model } from './model.ts'
@@ -33,7 +33,7 @@ export class World {
   readonly files: Files
   /** Of the data directory; another one after a backup was restored. */
   private number = 1
-  private made: { readonly waymark: Waymark; readonly project: Project } | null = null
+  private made: { readonly waymark: LocalWaymark; readonly project: LocalProject } | null = null
   /** Those that were begun, with what they must hold, and their numbers once they are made. */
   readonly copies: { readonly model: Model; number: number | null }[] = []
   /** What was reported that must never be. */
@@ -73,11 +73,11 @@ export class World {
     return this.listMemory !== undefined
   }
 
-  get project(): Project {
+  get project(): LocalProject {
     return this.made!.project
   }
 
-  get waymark(): Waymark {
+  get waymark(): LocalWaymark {
     return this.made!.waymark
   }
 

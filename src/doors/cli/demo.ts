@@ -1,9 +1,9 @@
-import type { Waymark } from '../../engine.ts'
+import type { LocalWaymark } from '../../engine.ts'
 import type { FirstStart } from '../../service/accounts/accounts.ts'
 import { fillDemo } from '../http/commands/demo-project.ts'
 
 /** A second project with sample events and a dashboard. */
-export const makeDemo = async (waymark: Waymark, { user, organization }: FirstStart): Promise<number> => {
+export const makeDemo = async (waymark: LocalWaymark, { user, organization }: FirstStart): Promise<number> => {
   const { accounts } = waymark
   const membership = await accounts.organizations.membership(organization.id, user)
   const by = { user, membership: membership! }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import { serverMemory } from '../../engine/storage/open-stores.ts'
 import { recoveryText } from '../../engine/storage/recovery/recovery-report.ts'
-import { type OpenOptions, open, type Waymark } from '../../engine.ts'
+import type { OpenOptions } from '../../engine.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import { otherLimits } from '../../limits/limits.ts'
 import type { FirstStart } from '../../service/accounts/accounts.ts'
@@ -15,14 +15,15 @@ import { createMailer } from '../../service/network/smtp.ts'
 import type { PluginOptions } from '../../service/plugins/open-plugins.ts'
 import { lockedText } from '../../service/single-sign-on/locked-domains.ts'
 import { type ProviderOptions, readProviders } from '../../service/single-sign-on/providers.ts'
-import { type DownloadInput, directoryCommands, downloadFrom } from '../http/commands/directory-commands.ts'
-import { type LocalCommands, type LocalDownloads, withLocalCommands } from '../http/commands/local-commands.ts'
+import { type Opened, openAnywhere } from '../connected/open-anywhere.ts'
+import { directoryCommands } from '../http/commands/directory-commands.ts'
 import { createHandler } from '../http/server/create-handler.ts'
 import { type RunningServer, startServer } from '../http/server/node-server.ts'
 import { createSites, type SiteOptions } from '../http/site.ts'
 import { keyFileOption, keyOf, millisecondsOf } from './backup.ts'
 import { clickhouseOption, engineOf } from './clickhouse-option.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
+import { CommandsOfOwner } from './commands-of-owner.ts'
 import { makeDemo } from './demo.ts'
 import { dataOption, geoipOption, recoveryOf, recoveryOption } from './directory.ts'
 import { bootstrapKeys, shown } from './init.ts'
@@ -84,9 +85,6 @@ const listOf = (text: string | undefined): readonly string[] => text?.split(',')
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 /** For errors that the operator can fix, the message is enough. */
 const stackOf = (error: unknown) => (error instanceof WaymarkError || !(error instanceof Error) ? {} : { error: error.stack })
-
-const localWork = (waymark: Waymark): LocalCommands =>
-  Object.fromEntries(Object.entries(directoryCommands).map(([name, command]) => [name, (input) => command(waymark, input as never)]))
 
 const siteOf = (values: Values): SiteOptions => {
   const site = { publicUrl: values.text('public-url'), trustedProxies: listOf(values.text('trusted-proxies')) }
@@ -218,6 +216,10 @@ const slowQueriesOf = (values: Values): OpenOptions['slowQueries'] => {
 export const serve: Command = {
   options: {
     data: dataOption,
+    connect: {
+      summary:
+        'if another process has the directory, serve through it, and take over when it leaves: for several workers, and for restarts without a pause',
+    },
     host: { value: 'H', summary: 'the address to listen on', default: '127.0.0.1' },
     port: { value: 'N', summary: 'the port to listen on; 0 picks a free one', default: '8000' },
     demo: { summary: 'create a demo project at the first start' },
@@ -308,19 +310,21 @@ export const serve: Command = {
       JSON.stringify({ time: clock().toISOString(), level, message, ...fields })
     const log: Line = (...line) => lines.write(lineOf(...line))
     let url = ''
-    let waymark: Waymark | null = null
+    let opened: Opened | null = null
     let server: RunningServer | null = null
     const stopping = listenForStop(stopMs, () => {
       const still_open = [
         ...(server?.running ? [`${server.running} requests`] : []),
-        ...(waymark ? waymark.stillOpen : ['the data directory']),
+        ...(opened ? (opened.local()?.stillOpen ?? []) : ['the data directory']),
       ]
       log('error', `shutdown did not finish within ${stopMs / 1000} seconds of the signal`, { still_open })
     })
+    const commands = new CommandsOfOwner((error) => log('error', messageOf(error), stackOf(error)))
     try {
       const surroundings = await surroundingsOf(values, () => url, log)
-      waymark = await open({
+      const options: OpenOptions = {
         dataDir: values.required('data'),
+        connect: values.isOn('connect'),
         ...memoryOf(values),
         engine: engineOf(values),
         isolate: !values.isOn('one-process'),
@@ -336,11 +340,15 @@ export const serve: Command = {
         slowQueries: slowQueriesOf(values),
         onError: (error) => log('error', messageOf(error), stackOf(error)),
         onRecovery: ({ project, ...notice }) => log('warn', recoveryText(notice), { project, ...notice }),
+      }
+      opened = await openAnywhere(options, async (owned) => {
+        for (const locked of await directoryCommands['locked-domains'](owned, {})) log('warn', lockedText(locked))
+        return commands.owned(owned)
       })
-      const start = await waymark.accounts.firstStart(bootstrapKeys(values))
-      for (const locked of await directoryCommands['locked-domains'](waymark, {})) log('warn', lockedText(locked))
-      const demoId = values.isOn('demo') && start.personalKey !== null ? await makeDemo(waymark, start) : null
-      const handler = createHandler(waymark, {
+      const start = await opened.server.firstStart(bootstrapKeys(values))
+      const local = opened.local()
+      const demoId = local && values.isOn('demo') && start.personalKey !== null ? await makeDemo(local, start) : null
+      const handler = createHandler(opened.waymark, {
         limits: () => limits,
         concurrency: () => concurrency,
         ...(downloading === null ? {} : { allowsDownloads: () => downloading === 'on' }),
@@ -352,16 +360,11 @@ export const serve: Command = {
           else if (isVerbose) lines.writeSoon(lineOf(level, message, fields))
         },
       })
-      const owner = waymark
-      const downloads: LocalDownloads = {
-        start: (input, signal) => downloadFrom(owner, input as DownloadInput, signal),
-        onError: (error) => log('error', messageOf(error), stackOf(error)),
-      }
-      const [secret, ownerSecret] = [newSecret(), newSecret()]
-      const isWithoutOwner = await waymark.accounts.firstOwner.allow(ownerSecret)
-      server = await startServer(withLocalCommands(handler, localWork(waymark), downloads, secret), { host: values.required('host'), port })
+      const ownerSecret = newSecret()
+      const isWithoutOwner = await opened.server.allowFirstOwner(ownerSecret)
+      server = await startServer(commands.before(handler), { host: values.required('host'), port })
       url = server.url
-      const retract = await waymark.announce({ url, secret })
+      await commands.reachableAt(url)
       // For people only: what --json prints may end in a log.
       const setupUrl = isWithoutOwner ? `${url}/#/setup?secret=${ownerSecret}` : null
       const facts = { url, ...shown(start) }
@@ -381,10 +384,10 @@ export const serve: Command = {
       }
       await stopping.asked
       log('info', 'draining')
-      await retract()
+      await commands.end()
       await Promise.all([server.drain(drainMs), handler.drain(drainMs)])
     } finally {
-      await waymark?.close()
+      await opened?.waymark.close()
       lines.flush()
       stopping.end()
     }

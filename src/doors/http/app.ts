@@ -14,7 +14,6 @@ import type {
   NamesAsked,
   NamesFound,
   PersonVersion,
-  QueryOptions,
 } from '../../project.ts'
 import type { Accounts } from '../../service/accounts/accounts.ts'
 import type { ActingMember } from '../../service/accounts/acting-member.ts'
@@ -29,6 +28,7 @@ import type { Saved } from '../../service/saved/open-saved.ts'
 import type { OpenedSharing } from '../../service/sharing/open-sharing.ts'
 import type { SingleSignOn } from '../../service/single-sign-on/open-single-sign-on.ts'
 import type { OpenedWatching } from '../../service/watching/open-watching.ts'
+import type { QueryOptions } from '../../waymark.ts'
 import type { LoginAttempts } from './access/login-attempts.ts'
 import type { RateLimits } from './access/rate-limits.ts'
 import type { CaptureTarget } from './capture/handler.ts'

@@ -1,9 +1,10 @@
-import type { Waymark } from '../../engine.ts'
+import { followed, localOf } from '../../following.ts'
 import type { NewProjectSettings } from '../../service/accounts/projects/project-fields.ts'
 import type { GivenBackfill, GivenExport, GivenExportChange } from '../../service/exports/fields.ts'
 import type { DashboardChange, DashboardInput } from '../../service/saved/dashboard-fields.ts'
 import type { InsightInput } from '../../service/saved/insights.ts'
 import type { WatchName } from '../../service/watching/names.ts'
+import type { Waymark } from '../../waymark.ts'
 import type { BackfillAnswer, BatchExportAnswer, ExportRunAnswer } from '../answers/batch-exports.ts'
 import type { DashboardAnswer, WholeDashboardAnswer } from '../answers/dashboards.ts'
 import type { AnsweredInsightAnswer, SavedInsightAnswer } from '../answers/insights.ts'
@@ -159,6 +160,12 @@ interface Sent {
   readonly body?: object
 }
 
+/** What a client needs of a directory that may be open in another process. */
+export interface ClientParts {
+  readonly send: Send
+  importFiles(project: number, files: readonly string[], options?: FileImportOptions): Promise<FileImportSummary>
+}
+
 interface Routes {
   readonly send: Send
   addressOf(path: string, parameters?: object): URL
@@ -168,7 +175,10 @@ const loaded = new WeakMap<Waymark, Promise<Routes>>()
 function routesOf(waymark: Waymark): Promise<Routes> {
   const known =
     loaded.get(waymark) ??
-    import('../http/server/operator.ts').then(({ sendAsOperator, addressOf }) => ({ send: sendAsOperator(waymark), addressOf }))
+    import('../http/server/operator.ts').then(({ sendAsOperator, addressOf }) => ({
+      send: followed<ClientParts>(waymark)?.send ?? sendAsOperator(localOf(waymark)),
+      addressOf,
+    }))
   loaded.set(waymark, known)
   return known
 }
@@ -262,8 +272,11 @@ export function createClient(waymark: Waymark): Client {
     },
     download: (project, query, format) => bytes('POST', project, ['query', 'export'], { body: { query, format } }),
     importFiles: async (project, files, options) => {
+      const [id, paths] = [typeof project === 'number' ? project : project.id, typeof files === 'string' ? [files] : files]
+      const elsewhere = followed<ClientParts>(waymark)
+      if (elsewhere) return elsewhere.importFiles(id, paths, options)
       const { importFiles } = await import('./import-files.ts')
-      return importFiles(waymark, typeof project === 'number' ? project : project.id, typeof files === 'string' ? [files] : files, options)
+      return importFiles(localOf(waymark), id, paths, options)
     },
   }
 }

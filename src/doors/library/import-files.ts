@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readTableFile } from '../../engine/storage/files/table-file.ts'
-import type { Waymark } from '../../engine.ts'
+import type { LocalWaymark } from '../../engine.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { ImportFormat } from '../../events/imports/format.ts'
 import { fieldSource } from '../../events/imports/formats/mapped.ts'
@@ -35,7 +35,7 @@ const isLarge = (files: readonly SourceFile[]): boolean => {
 }
 
 /** A project that is open in this process. */
-export async function preparedFor(waymark: Waymark, id: number): Promise<PreparedTarget> {
+export async function preparedFor(waymark: LocalWaymark, id: number): Promise<PreparedTarget> {
   const project = await waymark.project(id)
   return {
     threads: threadsFor(waymark.memoryLimit),
@@ -120,7 +120,7 @@ export type FileImportSummary = Readonly<Omit<ImportSummary, 'files'>>
 
 /** Imports files into a project of an open directory. */
 export async function importFiles(
-  waymark: Waymark,
+  waymark: LocalWaymark,
   id: number,
   paths: readonly string[],
   { format, map = {}, signal, onProgress }: FileImportOptions = {},

@@ -198,7 +198,7 @@ export class LocalBackend implements ProjectBackend {
     return this.pipeline.failure
   }
 
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent'>): Promise<IngestAnswer> {
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt'>): Promise<IngestAnswer> {
     return this.pipeline.ingest(body, about)
   }
 

@@ -122,7 +122,7 @@ export class OnDemandBackend implements ProjectBackend, Closable {
     if (!this.hasPosition) await this.firstOpened()
   }
 
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip'>): Promise<IngestAnswer> {
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt'>): Promise<IngestAnswer> {
     return this.taken((backend) => backend.ingest(body, about))
   }
 

@@ -1,4 +1,4 @@
-import { timeOrderedUuids } from '../../lib/ids/time-ordered-uuid.ts'
+import { timeOrderedUuids, uuidsOfAttempt } from '../../lib/ids/time-ordered-uuid.ts'
 import type { Backpressure } from './applying/backpressure.ts'
 import { DailySalts, type Salts } from './cookieless/salts.ts'
 import {
@@ -82,7 +82,7 @@ export class Intake<H extends Handed = Handed> {
   }
 
   /** Takes the body of `POST /batch/` without the key. */
-  async ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'sentAt'> = {}): Promise<IngestAnswer> {
+  async ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'sentAt' | 'attempt'> = {}): Promise<IngestAnswer> {
     this.parts.mustBeOpen()
     const receipt = this.receipt(about)
     const { events, facts } = readBody(body, about)
@@ -111,7 +111,10 @@ export class Intake<H extends Handed = Handed> {
     this.gathered.flush()
   }
 
-  private receipt({ ip = null, userAgent = null, sender }: Pick<BatchFacts, 'ip' | 'userAgent' | 'sender'>, receivedAt = this.now()) {
+  private receipt(
+    { ip = null, userAgent = null, sender, attempt = null }: Pick<BatchFacts, 'ip' | 'userAgent' | 'sender' | 'attempt'>,
+    receivedAt = this.now(),
+  ) {
     const { anonymizeIps, timezone = 'UTC' } = this.parts.settings()
     const visitors = {
       project: this.parts.projectId,
@@ -120,7 +123,7 @@ export class Intake<H extends Handed = Handed> {
       sender: sender ?? { address: ip, userAgent },
       receivedAt: receivedAt * 1000,
     }
-    return { receivedAt, ip, anonymizeIps, visitors, newUuid: this.newUuid }
+    return { receivedAt, ip, anonymizeIps, visitors, newUuid: attempt === null ? this.newUuid : uuidsOfAttempt(attempt) }
   }
 
   private async take(batch: DecodedBatch, receivedAt: number, countsDuplicates: boolean): Promise<IngestAnswer> {

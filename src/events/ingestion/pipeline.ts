@@ -259,7 +259,7 @@ export class Pipeline {
   }
 
   /** Takes the body of `POST /batch/` without the key. Resolves when the batch is durable and its duplicates are counted. */
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'sentAt'> = {}): Promise<IngestAnswer> {
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'sentAt' | 'attempt'> = {}): Promise<IngestAnswer> {
     return this.keepAlive.during(this.intake.ingest(body, about))
   }
 

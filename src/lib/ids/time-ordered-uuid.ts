@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto'
+import { createHash, randomFillSync } from 'node:crypto'
 
 const pool = Buffer.alloc(8192)
 let used = pool.length
@@ -50,6 +50,16 @@ export const timeOrderedUuids = (clock: () => Date, random: (bytes: number) => U
     for (let i = 2; i < 8; i++) putHex(drawn[i]!, 2, 20 + 2 * i)
     return spelled.toString('latin1')
   }
+}
+
+/** The UUIDs of a request that may come again, in order: of the same request always the same, and no others. `attempt`: one that `timeOrderedUuids` made. */
+export function uuidsOfAttempt(attempt: string): () => string {
+  const time = new Date(Number.parseInt(attempt.slice(0, 8) + attempt.slice(9, 13), 16))
+  let made = 0
+  return timeOrderedUuids(
+    () => time,
+    () => createHash('sha256').update(`${attempt} ${made++}`).digest(),
+  )
 }
 
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text)

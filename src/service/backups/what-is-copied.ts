@@ -8,6 +8,7 @@ const leftOut = {
   directory: [
     'waymark.lock',
     'server.json',
+    'owner.json',
     'cookieless', // salts, which must not outlive three days
     'staging',
     'tmp',

@@ -4,35 +4,52 @@ import { join } from 'node:path'
 import { type DirectoryIdentity, directoryIdentity, isSameDirectory } from '../../engine/storage/locks/directory-identity.ts'
 import { isAlive, isOfThisBoot, type ProcessIdentity, thisProcess } from '../../engine/storage/locks/process-identity.ts'
 
-// While a server or an application owns a directory, this file contains its address, the secret for local commands, and the directory and process that it
-// belongs to: in a copy of the directory the file is invalid.
+// While a process owns a directory, these files contain its address, the secret for those who call it, and the directory and process that they belong to: in a
+// copy of the directory they are invalid.
 
 export interface Address {
   readonly url: string
   readonly secret: string
 }
-interface Announcement extends Address {
+interface Announcement {
   readonly directory: DirectoryIdentity
   readonly process: ProcessIdentity
 }
 
-const fileOf = (dataDir: string) => join(dataDir, 'server.json')
+/** Where other processes of this machine reach the owner of a directory, whether or not it is a server. */
+export interface OwnerAddress {
+  /** The path of a socket. */
+  readonly socket: string
+  readonly secret: string
+}
+
+const files = { server: 'server.json', owner: 'owner.json' } as const
 
 export const newSecret = (): string => randomBytes(32).toString('base64url')
 
-/** The answer takes the file away. */
-export async function announce(dataDir: string, address: Address): Promise<() => Promise<void>> {
-  const file = fileOf(dataDir)
-  const announcement: Announcement = { ...address, directory: await directoryIdentity(dataDir), process: thisProcess() }
+async function write(dataDir: string, name: string, address: object): Promise<() => Promise<void>> {
+  const file = join(dataDir, name)
+  const announcement = { ...address, directory: await directoryIdentity(dataDir), process: thisProcess() } satisfies Announcement
   await rm(file, { force: true })
   await writeFile(file, JSON.stringify(announcement), { mode: 0o600, flag: 'wx' })
   return () => rm(file, { force: true })
 }
 
-/** `isHere`: the process runs on this machine, and does not only seem to. Null: nobody has the directory, or the file belongs to another one. */
-export async function announced(dataDir: string): Promise<(Address & { readonly isHere: boolean }) | null> {
-  const { url, secret, directory, process: owner } = JSON.parse(await readFile(fileOf(dataDir), 'utf8')) as Announcement
+async function find<A>(dataDir: string, name: string): Promise<(A & { readonly isHere: boolean }) | null> {
+  const { directory, process: owner, ...address } = JSON.parse(await readFile(join(dataDir, name), 'utf8')) as Announcement
   if (!isSameDirectory(directory, await directoryIdentity(dataDir))) return null
   const isHere = isOfThisBoot(owner)
-  return isHere && !isAlive(owner) ? null : { url, secret, isHere }
+  return isHere && !isAlive(owner) ? null : { ...(address as A), isHere }
 }
+
+/** The answer takes the file away. */
+export const announce = (dataDir: string, address: Address): Promise<() => Promise<void>> => write(dataDir, files.server, address)
+
+/** `isHere`: the process runs on this machine, and does not only seem to. Null: nobody has the directory, or the file belongs to another one. */
+export const announced = (dataDir: string): Promise<(Address & { readonly isHere: boolean }) | null> => find(dataDir, files.server)
+
+/** The same, for the socket of the owner. */
+export const announceOwner = (dataDir: string, address: OwnerAddress): Promise<() => Promise<void>> => write(dataDir, files.owner, address)
+
+/** Null: nobody has the directory, or its owner takes no calls. */
+export const announcedOwner = (dataDir: string): Promise<OwnerAddress | null> => find<OwnerAddress>(dataDir, files.owner).catch(() => null)

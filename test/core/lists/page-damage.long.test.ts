@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { ask, type Explained, resultsOf } from './shapes.ts'
 
 // Lists in files, folded in threads, whose files are damaged, cut or gone: the answers stay right, and the files are rebuilt.
@@ -15,8 +15,8 @@ const events = 210_000
 const listMemory = 3_600_000
 
 let folder = ''
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 const reports: string[] = []
 
 const trend = {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { open } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { ask, drawing, type Explained, happen, resultsOf, shapesOf } from './shapes.ts'
 
 // Lists that do not fit into memory: the same answers from files, while events, merges and deletions arrive, after a restart and after damage.
@@ -20,7 +20,7 @@ const clock = () => new Date('2026-03-10T12:00:00Z')
 /** The lists of 6,000 events take more than 0.7 of it. */
 const listMemory = 112_000
 
-async function fill(project: Project): Promise<void> {
+async function fill(project: LocalProject): Promise<void> {
   const draw = drawing(99)
   for (let part = 0; part < 6; part++) {
     const batch = Array.from({ length: 1000 }, (_, i) => ({
@@ -59,14 +59,14 @@ const isLoading = ({ explain }: Explained) =>
 /** Statements answer while one column after the other is loaded; what did not fit is not tried again for a while. */
 const mostAsked = 40
 
-async function loaded(project: Project, query: object): Promise<Explained> {
+async function loaded(project: LocalProject, query: object): Promise<Explained> {
   let answer = await ask(project, query)
   for (let asked = 1; isLoading(answer) && asked < mostAsked; asked++) answer = await ask(project, query)
   return answer
 }
 
 /** Each shape twice: the second time reads what was kept. Returns how many read files. */
-async function compare(project: Project, stated: Project, shapes: Readonly<Record<string, object>>): Promise<number> {
+async function compare(project: LocalProject, stated: LocalProject, shapes: Readonly<Record<string, object>>): Promise<number> {
   let fromFiles = 0
   for (const [name, query] of Object.entries(shapes)) {
     const answers = [await ask(project, query), await loaded(project, query)]

@@ -1,19 +1,19 @@
 import { afterEach, expect, test } from 'vitest'
-import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../../../src/engine.ts'
 import { personUuid } from '../../../src/events/ingestion/decoding/uuid.ts'
 import type { PersonChange } from '../../../src/events/ingestion/work.ts'
 import type { EventInput } from '../../../src/index.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { detailed, questions, trend, visits } from './list-questions.ts'
 
 // The lists of the core, end to end: the next answer includes every acknowledged event, and equals the answer of statements.
 
-const opened: Waymark[] = []
+const opened: LocalWaymark[] = []
 afterEach(async () => {
   for (const waymark of opened.splice(0)) await waymark.close()
 })
 
-const projectOf = async (options: Partial<OpenOptions> = {}): Promise<Project> => {
+const projectOf = async (options: Partial<OpenOptions> = {}): Promise<LocalProject> => {
   const waymark = await open({ dataDir: ':memory:', clock: () => new Date('2026-03-10T12:00:00Z'), threads: 2, ...options })
   opened.push(waymark)
   return waymark.createProject()
@@ -23,7 +23,8 @@ interface Explained {
   readonly results: unknown
   readonly explain: readonly { readonly label: string; readonly road?: string; readonly reason?: string }[]
 }
-const ask = async (project: Project, query: object) => (await project.query({ ...query, explain: true } as never)) as unknown as Explained
+const ask = async (project: LocalProject, query: object) =>
+  (await project.query({ ...query, explain: true } as never)) as unknown as Explained
 const roads = ({ explain }: Explained) => explain.flatMap(({ road, reason }) => (road ? [reason ? `${road}: ${reason}` : road] : []))
 
 test('the next answer includes every acknowledged event and change, with merges, splits, deletions and late events, and equals that of statements', async () => {

@@ -1,6 +1,6 @@
-import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../../../src/engine.ts'
 import { personUuid } from '../../../src/events/ingestion/decoding/uuid.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalProject } from '../../../src/project.ts'
 
 // The shapes of insight queries: which of them the lists of the core answer, and why they do not answer the others. A fold that is lost, or gained, shows here.
 
@@ -335,7 +335,7 @@ export function drawing(seed: number): (most: number) => number {
 const sessionId = (number: number) => `0195${String(number).padStart(4, '0')}-0000-7000-8000-000000000000`
 
 /** One more round of what happens to a project: events in any order of time, identified and merged persons, groups that change. */
-export async function happen(project: Project, round: number): Promise<void> {
+export async function happen(project: LocalProject, round: number): Promise<void> {
   const draw = drawing(7 + round)
   const batch: object[] = Array.from({ length: 60 }, (_, i) => {
     const session = draw(12)
@@ -372,9 +372,9 @@ export async function happen(project: Project, round: number): Promise<void> {
 
 /** Projects with the same contents, and what to ask of them. */
 export function worlds() {
-  const opened: Waymark[] = []
+  const opened: LocalWaymark[] = []
   return {
-    async open(options: Partial<OpenOptions> = {}): Promise<{ project: Project; shapes: ReturnType<typeof shapesOf> }> {
+    async open(options: Partial<OpenOptions> = {}): Promise<{ project: LocalProject; shapes: ReturnType<typeof shapesOf> }> {
       const waymark = await open({ dataDir: ':memory:', clock: () => new Date('2026-03-10T12:00:00Z'), threads: 2, ...options })
       opened.push(waymark)
       const project = await waymark.createProject()
@@ -398,7 +398,7 @@ export interface Explained {
   readonly boxplot_data?: unknown
   readonly explain: readonly { readonly road?: string; readonly reason?: string }[]
 }
-export const ask = async (project: Project, query: object) => (await project.answer({ ...query, explain: true })) as Explained
+export const ask = async (project: LocalProject, query: object) => (await project.answer({ ...query, explain: true })) as Explained
 export const roadsOf = ({ explain }: Explained) => {
   const roads = new Set(explain.flatMap(({ road, reason }) => (road ? [reason ? `${road}: ${reason}` : road] : [])))
   return roads.size === 0 ? 'sql' : [...roads].join('; ')

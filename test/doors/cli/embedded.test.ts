@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { createHandler, type HandlerOptions } from '../../../src/doors/http/server/create-handler.ts'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { program } from '../../harness/programs.ts'
 
 // Commands in a directory that an application has open.
 
-let waymark: Waymark | null = null
+let waymark: LocalWaymark | null = null
 let dataDir = ''
 afterEach(async () => {
   await waymark?.close()

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { finish, firstLine, run, start } from './shell.ts'
 
 // Whatever is asked wrongly: one clear line, and the exit code 1 for what failed, 2 for wrong usage.
@@ -176,7 +176,7 @@ test('a mistake in a statement is shown with its line and a caret, by a process 
 })
 
 test('a directory that another process has open', async () => {
-  const owner: Waymark = await open({ dataDir: data })
+  const owner: LocalWaymark = await open({ dataDir: data })
   for (const args of [
     ['serve', '--port', '0'],
     ['init'],

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BackupStateAnswer } from '../../../src/doors/answers/backups.ts'
 import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { defaultSettings } from '../../../src/service/accounts/context.ts'
 import { refused, withHome } from './conversation.ts'
 
@@ -39,7 +39,7 @@ describe('a server that makes them', () => {
 
   async function asked<T>(
     to: string,
-    work: (ask: () => Promise<NonNullable<BackupStateAnswer['backups']>>, waymark: Waymark) => Promise<T>,
+    work: (ask: () => Promise<NonNullable<BackupStateAnswer['backups']>>, waymark: LocalWaymark) => Promise<T>,
   ) {
     const waymark = await open({
       dataDir: join(folder, `data of ${to}`),

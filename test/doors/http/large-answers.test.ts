@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 
 // Answers that are more than the process would want to hold at once.
 
-let waymark: Waymark
+let waymark: LocalWaymark
 let ask: (query: string, accept?: string) => Promise<Response>
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:', threads: 1, memoryLimit: '160MiB' })

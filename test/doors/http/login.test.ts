@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createLoginAttempts, loginAllowances } from '../../../src/doors/http/access/login-attempts.ts'
 import { clientAddress, networkOf } from '../../../src/doors/http/requests/client-address.ts'
 import { createHandler, type Handler } from '../../../src/doors/http/server/create-handler.ts'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import { networksOf } from '../../../src/lib/web/networks.ts'
 import { createPasswords } from '../../../src/service/accounts/users/passwords.ts'
@@ -16,7 +16,7 @@ import { quickHash } from '../../harness/quick-hash.ts'
 const email = 'owner@shop.example'
 const password = 'the right one'
 let dataDir: string
-let waymark: Waymark
+let waymark: LocalWaymark
 let handler: Handler
 let token: string
 let now = new Date()

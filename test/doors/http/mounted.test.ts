@@ -8,11 +8,11 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
 import { toNodeHandler } from '../../../src/doors/http/server/node-handler.ts'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 
 // Mounted at a path of an application: without the slash, behind body parsers, and with links that lead back.
 
-let waymark: Waymark
+let waymark: LocalWaymark
 let key: string
 let personal: string
 let id: number

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { LogLine } from '../../../src/doors/http/app.ts'
 import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
-import type { Waymark } from '../../../src/engine.ts'
+import type { LocalWaymark } from '../../../src/engine.ts'
 
 // The routes are loaded when a handler is made. A handler that cannot have them answers so: the application that it is a part of goes on.
 
@@ -14,7 +14,7 @@ test('routes that cannot be made are an answer and a line of the log, not an end
       },
     },
   )
-  const waymark = { accounts: unusable, saved: { answers: { limitRows: () => undefined } }, asking: {} } as unknown as Waymark
+  const waymark = { accounts: unusable, saved: { answers: { limitRows: () => undefined } }, asking: {} } as unknown as LocalWaymark
   const lines: LogLine[] = []
   const rejected: unknown[] = []
   const onRejected = (error: unknown) => rejected.push(error)

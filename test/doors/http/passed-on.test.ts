@@ -4,7 +4,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHandler, type Handler } from '../../../src/doors/http/server/create-handler.ts'
 import { toNodeHandler } from '../../../src/doors/http/server/node-handler.ts'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { startServe } from '../../clients/served.ts'
 
 // Answers that a framework passes on. Next.js removes three headers of what a route returns, because its own `fetch` may have decoded the body
@@ -13,7 +13,7 @@ import { startServe } from '../../clients/served.ts'
 const removed = new Set(['content-length', 'content-encoding', 'transfer-encoding'])
 const ofChromium = { 'accept-encoding': 'gzip, deflate, br, zstd' }
 
-let waymark: Waymark
+let waymark: LocalWaymark
 let key: string
 const servers: ReturnType<typeof createServer>[] = []
 const listen = async (server: ReturnType<typeof createServer>): Promise<string> => {

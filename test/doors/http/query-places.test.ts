@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createConcurrency, defaultConcurrency } from '../../../src/doors/http/queries/concurrency.ts'
 import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import type { ProjectRecord, User } from '../../../src/service/accounts/records.ts'
 import { sessionOf } from '../../harness/session-of.ts'
 
@@ -92,7 +92,7 @@ describe('the rule', () => {
 })
 
 describe('on a server', () => {
-  let waymark: Waymark
+  let waymark: LocalWaymark
   const attackers: { user: User; project: ProjectRecord; cookie: string }[] = []
   let victim: { user: User; project: ProjectRecord; cookie: string }
   const limits = { perProject: 3, perUser: 4, perOrganization: 8, inAll: 12 }

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
-import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../../../src/engine.ts'
 
 // What the probes of a server say while something of it does not work.
 
 let dataDir: string
-let waymark: Waymark
+let waymark: LocalWaymark
 const errors: unknown[] = []
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'waymark-ready-'))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
-import type { Waymark } from '../../../src/engine.ts'
+import type { LocalWaymark } from '../../../src/engine.ts'
 import { open } from '../../../src/engine.ts'
 
 // Heavy statements of one project on a real engine: what another project asks meanwhile is answered while they run.
@@ -9,7 +9,7 @@ import { open } from '../../../src/engine.ts'
 const endless = (n: number) =>
   `select count() from numbers(100000000) a cross join numbers(100000000) b where modulo(a.number * b.number, 7) = ${n}`
 
-let waymark: Waymark
+let waymark: LocalWaymark
 let personalKey: string
 let projects: readonly [busy: number, quiet: number]
 beforeAll(async () => {

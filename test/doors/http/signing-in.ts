@@ -1,7 +1,7 @@
 import { generateSync } from 'otplib'
 import { expect } from 'vitest'
 import { createHandler, type Handler } from '../../../src/doors/http/server/create-handler.ts'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { type LevelName, level, type Organization, type User } from '../../../src/service/accounts/records.ts'
 import { quickHash } from '../../harness/quick-hash.ts'
 import type { Answer } from './conversation.ts'
@@ -63,7 +63,7 @@ export class Browser {
 }
 
 export interface SignInPlace {
-  readonly waymark: Waymark
+  readonly waymark: LocalWaymark
   readonly handler: Handler
   now: Date
   /** A user with the password, in these organizations. */

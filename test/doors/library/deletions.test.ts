@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createClient, open } from 'waymark'
+import { createClient } from 'waymark'
+import { open } from '../../../src/engine.ts'
 
 // Persons are deleted by a list or a cohort, and each deletion has a receipt whose counts add up.
 

@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 
 let dataDir: string
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 let now: Date
 const start = async () => {
   waymark = await open({ dataDir, minFreeBytes: 0, clock: () => now, onError: () => {} })

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
 import { open } from '../../../src/engine.ts'
 import { personUuid } from '../../../src/events/ingestion/decoding/uuid.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
 
 // Questions that are asked while events arrive count exactly what was acknowledged before them, whether the store has it or not.
@@ -104,22 +104,22 @@ const eventOf = ({ name, id, isKnown, hour, plan, amount, vip }: Drawn) => ({
 /** `days`: answered from what is kept of whole days. */
 const happened = { early: 0, late: 0, days: 0 }
 
-const resultsOf = async (project: Project, query: object) => {
+const resultsOf = async (project: LocalProject, query: object) => {
   const { results, explain } = (await project.answer({ ...query, explain: true })) as { results: unknown; explain: { days?: true }[] }
   if (explain.some(({ days }) => days)) happened.days++
   return JSON.parse(JSON.stringify(results)) as unknown
 }
-const countOf = async (project: Project) => ((await resultsOf(project, count)) as [{ aggregated_value: number }])[0].aggregated_value
+const countOf = async (project: LocalProject) => ((await resultsOf(project, count)) as [{ aggregated_value: number }])[0].aggregated_value
 
 /** Every question as it is asked, and then by statements. */
-async function compare(project: Project): Promise<void> {
+async function compare(project: LocalProject): Promise<void> {
   const answers: unknown[] = []
   for (const query of Object.values(questions)) answers.push(await resultsOf(project, query))
   for (const [i, [name, query]] of Object.entries(questions).entries())
     expect([name, answers[i]]).toEqual([name, await resultsOf(project, { ...query, modifiers: { road: 'sql' } })])
 }
 
-async function follow(project: Project, command: Command, state: { events: number | null }): Promise<void> {
+async function follow(project: LocalProject, command: Command, state: { events: number | null }): Promise<void> {
   const ingest = async (batch: readonly object[], isPast = false) => {
     await project.ingest({ batch, ...(isPast ? { historical_migration: true } : {}) } as never)
     if (state.events !== null) state.events += batch.length

@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
 import { random } from '../../../bench/random.ts'
-import type { EngineChoice, Project, Waymark } from '../../../src/index.ts'
-import { open } from '../../../src/index.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { EngineChoice } from '../../../src/index.ts'
+import type { LocalProject } from '../../../src/project.ts'
 
 // What a project keeps for some months only, and a property that is removed, on any engine.
 
@@ -44,7 +45,7 @@ export function drawEvents(seed: number, count = 240): Sent[] {
 }
 
 /** In the order of time, as if they had arrived then, some at a time. */
-export async function send(project: Project, events: readonly Sent[], clock: { now: number }): Promise<void> {
+export async function send(project: LocalProject, events: readonly Sent[], clock: { now: number }): Promise<void> {
   const inOrder = [...events].sort((a, b) => a.at - b.at)
   for (let i = 0; i < inOrder.length; i += 4) {
     const some = inOrder.slice(i, i + 4)
@@ -66,7 +67,7 @@ export const retention = { events_months: 12, event_names: { bought: 3, ping: nu
 const uuids = (events: readonly Sent[]) => events.map(({ uuid }) => uuid).sort()
 
 /** The same by each road, and in exports. */
-export async function mustBeThere(project: Project, events: readonly Sent[], hasExports = true): Promise<void> {
+export async function mustBeThere(project: LocalProject, events: readonly Sent[], hasExports = true): Promise<void> {
   const sql = await project.query<[string]>({ kind: 'SqlLikeQuery', query: 'select toString(uuid) from events order by uuid limit 10000' })
   expect(sql.results.map(([uuid]) => uuid)).toEqual(uuids(events))
   for (const event of names) {
@@ -93,12 +94,12 @@ export async function mustBeThere(project: Project, events: readonly Sent[], has
 }
 
 /** As the operator does it. */
-export async function keep(waymark: Waymark, project: Project, data_retention: object | null): Promise<void> {
+export async function keep(waymark: LocalWaymark, project: LocalProject, data_retention: object | null): Promise<void> {
   const { projects } = waymark.accounts
   await projects.update(null, (await projects.byId(project.id))!, { data_retention })
 }
 
-export async function personIds(project: Project): Promise<string[]> {
+export async function personIds(project: LocalProject): Promise<string[]> {
   const query = 'select distinct_id from person_distinct_ids order by distinct_id limit 1000'
   return (await project.query<[string]>({ kind: 'SqlLikeQuery', query })).results.map(([id]) => id)
 }
@@ -106,11 +107,11 @@ export async function personIds(project: Project): Promise<string[]> {
 /** That an open directory recovered from: there must be none. */
 export const errors: unknown[] = []
 
-export const openWith = (clock: { now: number }, engine?: EngineChoice, dataDir = ':memory:'): Promise<Waymark> =>
+export const openWith = (clock: { now: number }, engine?: EngineChoice, dataDir = ':memory:'): Promise<LocalWaymark> =>
   open({ dataDir, clock: () => new Date(clock.now), ...(engine ? { engine } : {}), onError: (error) => void errors.push(error) })
 
 /** Events, persons and groups with a property that they are to lose, or without it from the beginning. */
-export async function sendWithSecrets(project: Project, seed: number, secretsToo: boolean): Promise<void> {
+export async function sendWithSecrets(project: LocalProject, seed: number, secretsToo: boolean): Promise<void> {
   const draw = random(seed)
   const secret = () => ({ 'sec/ret~"': `s${Math.floor(draw() * 5)}` })
   for (let i = 0; i < 20; i++) {
@@ -157,7 +158,7 @@ const tables = {
   groups: 'select key, toString(properties) from groups order by key limit 1000',
 }
 /** Contents without the order of keys. */
-export async function contentsOf(project: Project): Promise<Record<string, unknown>> {
+export async function contentsOf(project: LocalProject): Promise<Record<string, unknown>> {
   const contents: Record<string, unknown> = {}
   for (const [name, query] of Object.entries(tables)) {
     const { results } = await project.query<[string, string]>({ kind: 'SqlLikeQuery', query })

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { open } from '../../../src/index.ts'
+import { open } from '../../../src/engine.ts'
 
 // A property is removed from more than the memory holds.
 

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { keptFromAt } from '../../../src/engine/backend/keeping.ts'
-import { restore, type Waymark } from '../../../src/index.ts'
+import type { LocalWaymark } from '../../../src/engine.ts'
+import { restore } from '../../../src/index.ts'
 import {
   contentsOf,
   drawEvents,
@@ -38,7 +39,7 @@ test.each([
 })
 
 let folder: string
-let opened: Waymark[]
+let opened: LocalWaymark[]
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'waymark-keeping-'))
   opened = []
@@ -48,12 +49,12 @@ afterEach(async () => {
   expect(errors.splice(0)).toEqual([])
   await rm(folder, { recursive: true, force: true })
 })
-const opening = async (...args: Parameters<typeof openWith>): Promise<Waymark> => {
+const opening = async (...args: Parameters<typeof openWith>): Promise<LocalWaymark> => {
   const waymark = await openWith(...args)
   opened.push(waymark)
   return waymark
 }
-const closing = async (waymark: Waymark) => {
+const closing = async (waymark: LocalWaymark) => {
   opened.splice(opened.indexOf(waymark), 1)
   await waymark.close()
 }

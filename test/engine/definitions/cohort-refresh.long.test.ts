@@ -6,16 +6,17 @@ import { random } from '../../../bench/random.ts'
 import type { LocalBackend } from '../../../src/engine/backend/local-backend.ts'
 import { queryContext } from '../../../src/engine/execution/query-context.ts'
 import { runStatement } from '../../../src/engine/execution/statements.ts'
-import { open, type Project, type Waymark } from '../../../src/index.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { alias, equals, field, literal, select, table } from '../../../src/language/ast/build.ts'
 import type { Query } from '../../../src/language/ast/nodes.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { integers } from '../../../src/queries/answers/vectors.ts'
 import { type CohortFilters, cohortFiltersSchema, cohortMembers } from '../../../src/queries/filters/cohort-definition.ts'
 
 // Members that are brought up to date are those that a look at everybody finds, whatever happened in between and however often somebody asked.
 
 const dataDir = mkdtempSync(join(tmpdir(), 'waymark-cohorts-'))
-let waymark: Waymark | undefined
+let waymark: LocalWaymark | undefined
 afterAll(async () => {
   await waymark?.close()
   rmSync(dataDir, { recursive: true, force: true })
@@ -77,7 +78,7 @@ const event = () => ({
 const pass = async (time: number) => {
   now = new Date(now.getTime() + time)
 }
-const deeds: Readonly<Record<string, (project: Project) => Promise<unknown>>> = {
+const deeds: Readonly<Record<string, (project: LocalProject) => Promise<unknown>>> = {
   events: (project) => project.ingest({ batch: Array.from({ length: 1 + Math.floor(draw() * 4) }, event) }),
   identify: (project) =>
     project.ingest({
@@ -120,9 +121,9 @@ const deeds: Readonly<Record<string, (project: Project) => Promise<unknown>>> = 
 const often = ['events', 'events', 'events', 'anonymous', 'a little later', 'a little later']
 
 /** The project as its own queries see it. */
-const queriesOf = (project: Project) => (project as unknown as { backend: { inner: LocalBackend } }).backend.inner.forQueries()
+const queriesOf = (project: LocalProject) => (project as unknown as { backend: { inner: LocalBackend } }).backend.inner.forQueries()
 
-const numbers = async (project: Project, query: Query): Promise<number[]> =>
+const numbers = async (project: LocalProject, query: Query): Promise<number[]> =>
   [...integers(await runStatement(query, await queriesOf(project)), 'person')].sort((a, b) => a - b)
 
 test('members are those that a look at everybody finds', async () => {

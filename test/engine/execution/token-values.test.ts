@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { EarlyAnswers } from '../../../src/engine/backend/early-answers.ts'
 import { open } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalProject } from '../../../src/project.ts'
 
 // Values of new events come from memory where the question allows it: the engine is asked for none of them, however many different ones there are.
 
@@ -15,7 +15,7 @@ const trend = (series: object, more: object = {}) => ({
 const where = (key: string, operator: string, value: unknown) => trend({ properties: [{ key, operator, value, type: 'event' }] })
 
 let waymark: Awaited<ReturnType<typeof open>>
-let project: Project
+let project: LocalProject
 let sent = 0
 const arrive = async (events: number) => {
   const batch = Array.from({ length: events }, () => ({

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:' })
   project = await waymark.createProject()

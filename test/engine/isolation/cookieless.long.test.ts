@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type * as engine from '../../../src/engine.ts'
-import type { OpenOptions, Waymark } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalWaymark, OpenOptions } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { type Served, startServe } from '../../clients/served.ts'
 import { runPlugin } from '../../harness/plugin-rows.ts'
 import { program } from '../../harness/programs.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
   open = ((await import(pathToFileURL(program('engine')).href)) as typeof engine).open
 })
 
-const opened: Waymark[] = []
+const opened: LocalWaymark[] = []
 const folders: string[] = []
 const folder = () => {
   const made = mkdtempSync(join(tmpdir(), 'waymark-cookieless-'))
@@ -26,7 +26,7 @@ const folder = () => {
   return made
 }
 let now = new Date()
-const start = async (dataDir: string, options: Partial<OpenOptions> = {}): Promise<Waymark> => {
+const start = async (dataDir: string, options: Partial<OpenOptions> = {}): Promise<LocalWaymark> => {
   const waymark = await open({
     dataDir,
     threads: 2,
@@ -39,7 +39,7 @@ const start = async (dataDir: string, options: Partial<OpenOptions> = {}): Promi
   opened.push(waymark)
   return waymark
 }
-const end = async (waymark: Waymark) => {
+const end = async (waymark: LocalWaymark) => {
   opened.splice(opened.indexOf(waymark), 1)
   await waymark.close()
 }
@@ -51,11 +51,11 @@ afterEach(async () => {
 
 const office = { ip: '203.0.113.7', userAgent: 'Firefox' }
 const home = { ip: '198.51.100.4', userAgent: 'Firefox' }
-const killEngine = (waymark: Waymark) =>
+const killEngine = (waymark: LocalWaymark) =>
   process.kill((waymark as unknown as { parts: { backends: { engine: { pid: number } } } }).parts.backends.engine.pid, 'SIGKILL')
-const rows = async (project: Project, query: string) =>
+const rows = async (project: LocalProject, query: string) =>
   (await project.query({ kind: 'SqlLikeQuery', query } as const, { refresh: 'force_blocking' })).results as unknown[][]
-const see = (project: Project, event: string, from: typeof office, change: object = {}) =>
+const see = (project: LocalProject, event: string, from: typeof office, change: object = {}) =>
   project.ingest(
     {
       event,
@@ -65,7 +65,7 @@ const see = (project: Project, event: string, from: typeof office, change: objec
     },
     from,
   )
-const identify = (project: Project, id: string, from: typeof office) =>
+const identify = (project: LocalProject, id: string, from: typeof office) =>
   see(project, '$identify', from, {
     distinct_id: id,
     properties: {
@@ -75,7 +75,7 @@ const identify = (project: Project, id: string, from: typeof office) =>
       $set: { email: `${id}@example.org` },
     },
   })
-const visits = (project: Project) =>
+const visits = (project: LocalProject) =>
   rows(project, 'select event, distinct_id, person_id, $session_id from events order by timestamp, event')
 const fewMinutes = () => {
   now = new Date(now.getTime() + 60_000)

@@ -8,8 +8,8 @@ import { pathToFileURL } from 'node:url'
 import { tableToIPC } from 'apache-arrow'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type * as engine from '../../../src/engine.ts'
-import type { OpenOptions, Waymark } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalWaymark, OpenOptions } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { program } from '../../harness/programs.ts'
 
 // An engine in a separate process gives the same answers as in one process, and no acknowledged event is lost when it ends. The library is the built
@@ -20,14 +20,14 @@ beforeAll(async () => {
   open = ((await import(pathToFileURL(program('engine')).href)) as typeof engine).open
 })
 
-const opened: Waymark[] = []
+const opened: LocalWaymark[] = []
 const folders: string[] = []
 const folder = () => {
   const made = mkdtempSync(join(tmpdir(), 'waymark-isolation-'))
   folders.push(made)
   return made
 }
-const start = async (options: Partial<OpenOptions> = {}): Promise<Waymark> => {
+const start = async (options: Partial<OpenOptions> = {}): Promise<LocalWaymark> => {
   const waymark = await open({ dataDir: folder(), threads: 2, memoryLimit: '256MB', minFreeBytes: 0, onError: () => {}, ...options })
   opened.push(waymark)
   return waymark
@@ -37,7 +37,7 @@ afterEach(async () => {
   for (const one of folders.splice(0)) rmSync(one, { recursive: true, force: true })
 })
 
-const enginePid = (waymark: Waymark): number =>
+const enginePid = (waymark: LocalWaymark): number =>
   (waymark as unknown as { parts: { backends: { engine: { pid: number } } } }).parts.backends.engine.pid
 const isAlive = (pid: number) => {
   try {
@@ -58,7 +58,7 @@ const event = (n: number, more: object = {}) => ({
   properties: { price: n, $set: { plan: n % 2 ? 'free' : 'pro' } },
   ...more,
 })
-const count = async (project: Project) => (await project.query(sql('select count(), count(distinct uuid) from events'))).results[0]
+const count = async (project: LocalProject) => (await project.query(sql('select count(), count(distinct uuid) from events'))).results[0]
 
 /** The result of a call, or its error. */
 const outcome = async (work: () => Promise<unknown>): Promise<unknown> => {
@@ -91,7 +91,7 @@ const plain = (value: unknown) =>
     ) ?? 'null',
   )
 
-const calls: readonly [string, (project: Project) => Promise<unknown>][] = [
+const calls: readonly [string, (project: LocalProject) => Promise<unknown>][] = [
   ['events', (project) => project.ingest({ batch: Array.from({ length: 40 }, (_, i) => event(i)) })],
   ['duplicates', (project) => project.ingest({ batch: [event(1), event(41), event(41)] })],
   ['past events', (project) => project.ingest({ batch: [event(42), event(2)], historical_migration: true })],

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type * as engine from '../../../src/engine.ts'
-import type { OpenOptions, Waymark } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalWaymark, OpenOptions } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { runPlugin } from '../../harness/plugin-rows.ts'
 import { program } from '../../harness/programs.ts'
 
@@ -16,9 +16,9 @@ beforeAll(async () => {
   open = ((await import(pathToFileURL(program('engine')).href)) as typeof engine).open
 })
 
-const opened: Waymark[] = []
+const opened: LocalWaymark[] = []
 const folders: string[] = []
-const start = async (options: Partial<OpenOptions> = {}): Promise<Waymark> => {
+const start = async (options: Partial<OpenOptions> = {}): Promise<LocalWaymark> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'waymark-transformations-'))
   folders.push(dataDir)
   const waymark = await open({ dataDir, threads: 2, memoryLimit: '256MB', minFreeBytes: 0, onError: () => {}, ...options })
@@ -30,10 +30,10 @@ afterEach(async () => {
   for (const one of folders.splice(0)) rmSync(one, { recursive: true, force: true })
 })
 
-const killEngine = (waymark: Waymark) =>
+const killEngine = (waymark: LocalWaymark) =>
   process.kill((waymark as unknown as { parts: { backends: { engine: { pid: number } } } }).parts.backends.engine.pid, 'SIGKILL')
 const sql = (query: string) => ({ kind: 'SqlLikeQuery', query }) as const
-const rows = async (project: Project, query: string) => (await project.query(sql(query), { refresh: 'force_blocking' })).results
+const rows = async (project: LocalProject, query: string) => (await project.query(sql(query), { refresh: 'force_blocking' })).results
 
 const counts = `
 export async function setupPlugin({ utils }) { await utils.cursor.init('calls', 0) }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LoadedLists } from '../../../src/core/lists/loaded-lists.ts'
-import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../../../src/engine.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import { restore } from '../../../src/service/backups/restore-directory.ts'
 import { keptDirectories, unpack } from '../../fixtures/unpack.ts'
@@ -44,6 +44,7 @@ const files: readonly (readonly [documented: string, pattern: RegExp])[] = [
   ['exports/', /^exports\//],
   ['waymark.lock', /^waymark\.lock/],
   ['server.json', /^server\.json$/],
+  ['owner.json', /^owner\.json$/],
   ['backups.json', /^backups\.json$/],
   ['clickhouse.id', /^clickhouse\.id$/],
   ['*.duckdb.blocks', /\.duckdb\.blocks$/],
@@ -64,7 +65,7 @@ const clock = () => new Date('2026-04-01T00:00:00Z')
 const quiet = { clock, onError: () => undefined, onRecovery: () => undefined, durability: 'os' } satisfies Partial<OpenOptions>
 const persons = 21_000
 
-async function using<T>(dataDir: string, work: (waymark: Waymark) => Promise<T>): Promise<T> {
+async function using<T>(dataDir: string, work: (waymark: LocalWaymark) => Promise<T>): Promise<T> {
   const waymark = await open({ dataDir, ...quiet })
   try {
     return await work(waymark)

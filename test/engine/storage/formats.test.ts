@@ -23,7 +23,7 @@ import { firstLine } from '../../../src/engine/storage/files/file-formats.ts'
 import { keepCopy } from '../../../src/engine/storage/files/kept-copies.ts'
 import { listFiles } from '../../../src/engine/storage/files/list-files.ts'
 import { segmentHeader } from '../../../src/engine/storage/log/frame.ts'
-import type { Waymark } from '../../../src/engine.ts'
+import type { LocalWaymark } from '../../../src/engine.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import { fileMedium, Run } from '../../../src/events/ingestion/uuids/run.ts'
 import { UuidRuns } from '../../../src/events/ingestion/uuids/runs.ts'
@@ -135,7 +135,7 @@ describe('of a newer version, refused, and nothing changes', () => {
   test.each(rows)('%s (with an engine of its own: %s)', async (_, isolate, file, make, found, supported) => {
     await make()
     const before = contents(file)
-    let waymark: Waymark | null = null
+    let waymark: LocalWaymark | null = null
     const error = await (async () => {
       waymark = await openKept(dataDir, about.now, { ...quiet, isolate })
       const store = await waymark.project(project)
@@ -145,12 +145,12 @@ describe('of a newer version, refused, and nothing changes', () => {
       (reason: unknown) => reason as WaymarkError,
     )
     // Other projects go on.
-    const others = file.startsWith('projects/') ? await (waymark as Waymark | null)?.project(about.projects.app!.id) : null
+    const others = file.startsWith('projects/') ? await (waymark as LocalWaymark | null)?.project(about.projects.app!.id) : null
     expect(await others?.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })).toEqual(
       others ? expect.objectContaining({ results: [[200]] }) : undefined,
     )
-    expect((await (waymark as Waymark | null)?.condition())?.recentEnds ?? 0).toBe(0)
-    await (waymark as Waymark | null)?.close()
+    expect((await (waymark as LocalWaymark | null)?.condition())?.recentEnds ?? 0).toBe(0)
+    await (waymark as LocalWaymark | null)?.close()
     expect(error).toBeInstanceOf(WaymarkError)
     expect(error).toMatchObject({ code: 'newer-format', data: { file: path(file), found, supported } })
     expect(error!.detail).toBe(

@@ -1,13 +1,13 @@
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { loadTracing, traced } from '../../../src/lib/flow/tracing.ts'
 
 // Spans, as the SDK of OpenTelemetry exports them.
 
 const exporter = new InMemorySpanExporter()
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
-let waymark: Waymark
+let waymark: LocalWaymark
 const clock = { now: new Date('2026-03-02T10:00:00Z') }
 let isOffBefore = false
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import type { EventsAnswer } from '../../../src/queries/events/index.ts'
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 let ids: readonly string[]
 
 const now = new Date('2020-01-10T12:14:00Z')

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type FunnelCorrelationResponse, open, type Project, type Waymark } from '../../../src/index.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { FunnelCorrelationResponse } from '../../../src/index.ts'
+import type { LocalProject } from '../../../src/project.ts'
 
 // Cases that generated queries do not cover: few of many names, elements, samples, and errors.
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:', clock: () => new Date('2026-03-05T20:00:00Z') })

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { open, type Project, type Waymark } from '../../../src/index.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 
 // Days 1 to 5 of March; persons are named by what they do.
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 const active: Readonly<Record<string, { readonly created: string; readonly days: readonly number[] }>> = {
   fresh: { created: '2026-03-02', days: [2, 3] }, // new on 2, returning on 3, dormant on 4
   loyal: { created: '2026-01-01', days: [-1, 1, 2, 3, 4, 5] }, // the day before the range was missed: resurrecting on 1

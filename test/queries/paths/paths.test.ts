@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { open, type PathsResponse, type Project, type Waymark } from '../../../src/index.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { PathsResponse } from '../../../src/index.ts'
+import type { LocalProject } from '../../../src/project.ts'
 
 // Cases that generated queries do not cover: persons and cohorts, the rules of the project, where a question is answered, and errors.
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:', clock: () => new Date('2026-03-05T20:00:00Z') })

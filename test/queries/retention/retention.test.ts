@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { open, type Project, type RetentionResponse, type Waymark } from '../../../src/index.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { RetentionResponse } from '../../../src/index.ts'
+import type { LocalProject } from '../../../src/project.ts'
 
 // Days 1 to 5 of March in New York. Cases that generated queries do not cover: persons and cohorts, the shape of an answer, and errors.
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 const days: Readonly<Record<string, readonly number[]>> = { ana: [1, 2, 3], ben: [1, 3], cid: [2, 3, 4], dan: [-3, 1, 2] }
 
 beforeAll(async () => {

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { open, type Project, type Waymark } from '../../../src/index.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import type { HogQLAutocompleteAnswer } from '../../../src/queries/sql/editor/autocomplete.ts'
 import type { DatabaseSchemaAnswer } from '../../../src/queries/sql/editor/database-schema.ts'
 import type { HogQLMetadataAnswer } from '../../../src/queries/sql/editor/metadata.ts'
 
 // What an editor asks while a statement is written. `|` is the cursor; the word at the cursor is the letters around it.
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:' })
   project = await waymark.createProject({ name: 'editor' })

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { parseQuery } from '../../../src/language/parser/parse.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { groupedEvents } from '../../../src/queries/sql/groups/grouped.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
 
 // Statements that group events: what the lists of the core count for them equals what the engine answers over the events.
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 const countries = ['de', 'fr', 'Österreich', '', null, undefined, true, ['a'], '0', '1']
 const numbers = [1.5, '2', true, 'x', null, 3, -4.25, undefined, 1e9, '1e3', ' 7']
 

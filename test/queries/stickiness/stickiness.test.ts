@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { open, type Project, type StickinessResponse, type Waymark } from '../../../src/index.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { StickinessResponse } from '../../../src/index.ts'
+import type { LocalProject } from '../../../src/project.ts'
 
 // Days 1 to 5 of March in New York. Cases that generated queries do not cover: the shape of an answer, actions, properties of persons, and errors.
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 const days: Readonly<Record<string, readonly number[]>> = { ana: [1, 2, 3], ben: [1, 1, 3], cid: [4], dan: [-3, 2] }
 
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { open, type Project, type Waymark } from '../../../src/index.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 
 // Every kind with a comparison, in the first and last years that a range can have.
 
@@ -8,8 +9,8 @@ interface Answer {
   readonly boxplot_data?: unknown
 }
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:', clock: () => new Date('2026-03-05T20:00:00Z') })
   project = await waymark.createProject({ name: 'comparison', timezone: 'America/New_York' })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../src/index.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
 import { type ReferenceEvent, type ReferenceQuery, referenceTrends } from '../../reference/trends.ts'
@@ -9,7 +9,7 @@ import { asQuery, eventArb, inZone, queryArb } from '../../reference/trends-case
 // Events as clients send them: some twice in a batch, some again later, in any order. The answer equals loops over the events, each
 // taken once.
 
-let waymark: Waymark
+let waymark: LocalWaymark
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:', clock: () => new Date('2020-06-01T00:00:00Z') })
 })

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { open, type Project, type Waymark, type WebOverviewResponse, type WebTableResponse } from '../../../src/index.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { WebOverviewResponse, WebTableResponse } from '../../../src/index.ts'
+import type { LocalProject } from '../../../src/project.ts'
 
 // Two days of a small site in New York. Cases that generated queries do not cover: shapes, every breakdown, orders, pages, goals, vitals and errors.
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 
 const session = (n: number) => `0190b0f0-0000-7000-8000-00000000000${n}`
 const minute = (day: number, minutes: number) => new Date(Date.UTC(2026, 2, day, 17, minutes)).toISOString()

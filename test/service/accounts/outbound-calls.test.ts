@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { type Deferred, deferred } from '../../../src/lib/flow/deferred.ts'
 import type { AccountContext } from '../../../src/service/accounts/context.ts'
 import { post } from '../../../src/service/accounts/context.ts'
@@ -41,7 +41,7 @@ test('two mails are sent at once, by turns of organizations, and more than may w
   expect(reports).toMatchObject([{ code: 'busy' }])
 })
 
-let waymark: Waymark
+let waymark: LocalWaymark
 let asked = 0
 let mostAtOnce = 0
 const answers: Deferred<null>[] = []

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
-import { open, type Waymark } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 
 // The library and the HTTP API of one directory share cached answers and running queries.
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 let http: (method: string, path: string, body?: object) => Promise<{ status: number; body: Record<string, unknown> | null }>
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:', threads: 1, clock: () => new Date('2026-02-01T12:00:00Z') })
@@ -39,7 +39,7 @@ const signup = (distinct_id: string) =>
   project.take({ batch: [{ event: 'signup', distinct_id, timestamp: '2026-01-30T10:00:00Z', properties: {} }] })
 type Shown = { is_cached?: boolean; results?: { count: number }[]; complete?: boolean; id?: string }
 const ask = async (query: unknown, options = {}): Promise<Shown> => (await project.answer(query, options)) as Shown
-const settled = async (of: Project, id: string) => {
+const settled = async (of: LocalProject, id: string) => {
   for (;;) {
     const status = await of.queryStatus(id)
     if (status.complete || status.error) return status

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../../src/doors/library/client.ts'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { deferred } from '../../../src/lib/flow/deferred.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { level, type Membership } from '../../../src/service/accounts/records.ts'
 import { createObservedQueries } from '../../../src/service/asking/observed-queries.ts'
 
@@ -13,8 +13,8 @@ import { createObservedQueries } from '../../../src/service/asking/observed-quer
 
 const folder = mkdtempSync(join(tmpdir(), 'waymark-slow-'))
 const clock = { now: new Date('2026-03-02T10:00:00Z') }
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 const start = (seconds: number) =>
   open({ dataDir: folder, threads: 1, clock: () => clock.now, slowQueries: { seconds }, notifications: { runs: false } })
 const secret = 'ada@shop.test'

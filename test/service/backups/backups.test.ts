@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../../src/doors/library/client.ts'
 import { tornPart } from '../../../src/engine/storage/duckdb/file/block-notes.ts'
-import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../../../src/engine.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import { crc32 } from '../../../src/lib/ids/crc32.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { copiesIn } from '../../../src/service/backups/backups.ts'
 import { restore } from '../../../src/service/backups/restore-directory.ts'
 import { compressLog, splitLog } from '../../harness/split-log.ts'
@@ -28,7 +28,7 @@ const inFolder = (name: string) => join(folder, name)
 const quiet = { onRecovery: () => undefined } satisfies Partial<OpenOptions>
 
 /** An open directory, closed at the end of the test. */
-async function using<T>(name: string, work: (waymark: Waymark) => Promise<T>, options: Partial<OpenOptions> = {}): Promise<T> {
+async function using<T>(name: string, work: (waymark: LocalWaymark) => Promise<T>, options: Partial<OpenOptions> = {}): Promise<T> {
   const waymark = await open({ dataDir: inFolder(name), ...quiet, ...options })
   try {
     return await work(waymark)
@@ -45,7 +45,7 @@ const events = (from: number, count: number) => ({
     properties: { n: from + i, $set: { last: from + i } },
   })),
 })
-const counts = async (project: Project) => {
+const counts = async (project: LocalProject) => {
   const query = 'select count(), count(distinct person_id), sum(properties.n), groupUniqArray(person.properties.last) from events'
   const [row] = (await project.query({ kind: 'SqlLikeQuery', query })).results as unknown[][]
   return [row![0], row![1], row![2], [...(row![3] as unknown[])].map(Number).sort((a, b) => a - b)]
@@ -396,7 +396,7 @@ test.each([
   ['a project without events', async () => undefined],
   [
     'members of a cohort that were just computed',
-    async (waymark: Waymark, project: Project) => {
+    async (waymark: LocalWaymark, project: LocalProject) => {
       await project.importPersons([{ distinct_ids: ['u'], properties: { plan: 'pro' } }])
       const filters = { properties: { type: 'AND', values: [{ type: 'person', key: 'plan', value: 'pro' }] } }
       const { id } = await project.createCohort({ name: 'Pros', filters } as never)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { random } from '../../../bench/random.ts'
 import { open } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { copiesIn } from '../../../src/service/backups/backups.ts'
 import { restore } from '../../../src/service/backups/restore-directory.ts'
 import { inspect } from '../../crash/harness.ts'
@@ -14,7 +14,7 @@ const steps = 400
 const moments = 200
 const everyCopy = 40
 
-async function doStep(project: Project, client: number, step: number): Promise<void> {
+async function doStep(project: LocalProject, client: number, step: number): Promise<void> {
   const deed = deedOf(client, step)
   if (!deed) return void (await project.ingest({ batch: batchOf(client, step) }))
   const { results } = await project.sql<[string]>`select toString(person_id) from person_distinct_ids where distinct_id = ${deed.of}`

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { copiesIn } from '../../../src/service/backups/backups.ts'
 import { restore } from '../../../src/service/backups/restore-directory.ts'
 import { program } from '../../harness/programs.ts'
@@ -82,7 +82,7 @@ async function runChild(
   return { code, out }
 }
 
-const total = async (waymark: Waymark) =>
+const total = async (waymark: LocalWaymark) =>
   (
     (await (await waymark.project('Shop')).query({ kind: 'SqlLikeQuery', query: 'select count(), sum(properties.n) from events' }))
       .results as unknown[][]

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CopiedStore } from '../../../src/engine/storage/duckdb/copy-store.ts'
 import { openInstance, projectDatabase } from '../../../src/engine/storage/duckdb/instance.ts'
 import { replaceByCopy, storeCopyOf } from '../../../src/engine/storage/files/store-copy.ts'
-import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../../../src/engine.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
-import type { Project } from '../../../src/project.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { restore } from '../../../src/service/backups/restore-directory.ts'
 import type { CompactProgress } from '../../../src/service/directory/compact-projects.ts'
 
@@ -30,7 +30,7 @@ const storeOf = (name: string, id = 1) => inFolder(name, 'projects', String(id),
 const sizeOf = async (path: string) => (await stat(path)).size
 
 /** An open directory, closed at the end of the test. */
-async function using<T>(name: string, work: (waymark: Waymark) => Promise<T>, options: Partial<OpenOptions> = {}): Promise<T> {
+async function using<T>(name: string, work: (waymark: LocalWaymark) => Promise<T>, options: Partial<OpenOptions> = {}): Promise<T> {
   const waymark = await open({
     dataDir: inFolder(name),
     threads: 2,
@@ -61,12 +61,12 @@ const events = (from: number, count: number) => ({
     }
   }),
 })
-const send = async (project: Project, from: number, count: number, most = 2_000) => {
+const send = async (project: LocalProject, from: number, count: number, most = 2_000) => {
   for (let at = from; at < from + count; at += most) await project.ingest(events(at, Math.min(most, from + count - at)))
 }
-const rows = async (project: Project, query: string) =>
+const rows = async (project: LocalProject, query: string) =>
   (await project.query({ kind: 'SqlLikeQuery', query }, { refresh: 'force_blocking' })).results as unknown[][]
-const answers = async (project: Project) => [
+const answers = async (project: LocalProject) => [
   await rows(project, 'select count(), count(distinct person_id), sum(properties.n), max(toInt(person.properties.last)) from events'),
   await rows(project, 'select event, properties.plan, count() as n from events group by 1, 2 order by 1, 2'),
   await project
@@ -80,12 +80,12 @@ const answers = async (project: Project) => [
     )
     .then(({ results }) => results),
 ]
-const deleteHalf = async (project: Project) => {
+const deleteHalf = async (project: LocalProject) => {
   const found = await rows(project, 'select distinct person_id, distinct_id from events')
   const half = found.filter(([, id]) => Number(String(id).slice(1)) % 2 === 0).map(([person]) => String(person))
   expect((await project.deletePersons(half, true)).every((ids) => ids === 1)).toBe(true)
 }
-const made = async (waymark: Waymark, count = 20_000) => {
+const made = async (waymark: LocalWaymark, count = 20_000) => {
   const project = await waymark.createProject({ name: 'Shop' })
   await send(project, 0, count)
   return project

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, describe, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import type { ExportRun, Outside } from '../../../src/service/exports/destinations/destination.ts'
 import { localFiles } from '../../../src/service/exports/destinations/local-files.ts'
 import type { RowSelection } from '../../../src/service/exports/ports.ts'
@@ -77,8 +77,8 @@ const outside = (localFolder: string): Outside => ({
 })
 
 interface Exported {
-  readonly waymark: Waymark
-  readonly project: Project
+  readonly waymark: LocalWaymark
+  readonly project: LocalProject
   readonly dataDir: string
   /** Exports a selection to local files, and returns the rows as DuckDB reads them back. */
   readonly rows: (selection: RowSelection, config?: object) => Promise<Record<string, unknown>[]>

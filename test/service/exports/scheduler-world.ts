@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import type { AccountStore, Membership, ProjectRecord, User } from '../../../src/service/accounts/records.ts'
 import { resealSecrets } from '../../../src/service/accounts/secrets/resealing.ts'
 import { createSecretBox, newSecretKey, type SecretBox } from '../../../src/service/accounts/secrets/secret-box.ts'
@@ -33,7 +33,7 @@ export interface SchedulerWorld {
   restart(given?: { readonly owner?: string; readonly isAlone?: boolean }): Promise<void>
   /** A second process on the same tables. `store`: how it sees them. */
   another(owner: string, store?: AccountStore): Scheduler
-  readonly waymark: Waymark
+  readonly waymark: LocalWaymark
   readonly project: ProjectRecord
   readonly box: SecretBox
   /** Until nothing more is due. */

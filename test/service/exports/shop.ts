@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import type { Destination, ExportRun, Outside } from '../../../src/service/exports/destinations/destination.ts'
 import type { Model, RowSelection } from '../../../src/service/exports/ports.ts'
 import { type RunProgress, runExport } from '../../../src/service/exports/running/run.ts'
@@ -18,8 +18,8 @@ export const outside: Outside = {
 }
 
 export interface Shop {
-  readonly waymark: Waymark
-  readonly project: Project
+  readonly waymark: LocalWaymark
+  readonly project: LocalProject
   readonly folder: string
   ingest(count: number): Promise<void>
   /** The rows of a model that arrived since the run before, or those of `of`. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { deferred } from '../../../src/lib/flow/deferred.ts'
 
 // A server that is closed in an orderly way sends nothing twice, and loses nothing.
@@ -16,7 +16,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const start = (): Promise<Waymark> =>
+const start = (): Promise<LocalWaymark> =>
   open({
     dataDir: folder,
     threads: 1,

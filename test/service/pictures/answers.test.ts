@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import { type LocalWaymark, open } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { queryKinds } from '../../../src/queries/registry.ts'
 import { displays } from '../../../src/queries/trends/schema.ts'
 import { chartRows } from '../../../src/service/pictures/chart-rows.ts'
@@ -10,8 +10,8 @@ import { parseXml } from '../../harness/xml.ts'
 
 // Pictures of what the engine answers: a kind of query that is not asked here fails the last test.
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 const asked = new Set<string>()
 const steps = ['visit', 'signup', 'purchase'].map((event) => ({ kind: 'EventsNode', event }))
 const dateRange = { date_from: '2026-01-01', date_to: '2026-01-07' }

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import { bundledPlugins } from '../../../src/service/plugins/bundled/registry.ts'
 import { runPlugin } from '../../harness/plugin-rows.ts'
 import { mmdbOf } from './mmdb.ts'
@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'waymark-plugins-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 let now = new Date('2026-01-05T10:00:00Z')
-const within = async <T>(name: string, work: (waymark: Waymark) => Promise<T>, plugins: OpenOptions['plugins'] = {}): Promise<T> => {
+const within = async <T>(name: string, work: (waymark: LocalWaymark) => Promise<T>, plugins: OpenOptions['plugins'] = {}): Promise<T> => {
   const options = { threads: 1, memoryLimit: '128MB', minFreeBytes: 0, durability: 'os', clock: () => now } as const
   const waymark = await open({ dataDir: join(folder, name), ...options, plugins: { runs: false, ...plugins } })
   try {
@@ -24,7 +24,7 @@ const within = async <T>(name: string, work: (waymark: Waymark) => Promise<T>, p
   }
 }
 const event = (name: string, properties: object = {}) => ({ event: name, distinct_id: 'u1', properties })
-const rows = async (project: Project, what: string) =>
+const rows = async (project: LocalProject, what: string) =>
   (await project.query({ kind: 'SqlLikeQuery', query: `select ${what} from events order by timestamp` })).results
 const noFilter = { after: null, before: null, search: '', types: [] }
 

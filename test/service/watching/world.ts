@@ -1,5 +1,5 @@
-import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
-import type { Project } from '../../../src/project.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../../../src/engine.ts'
+import type { LocalProject } from '../../../src/project.ts'
 import type { Mail } from '../../../src/service/accounts/context.ts'
 import { level } from '../../../src/service/accounts/records.ts'
 
@@ -10,14 +10,14 @@ export const hour = 60 * minute
 export const day = 24 * hour
 
 export interface WatchWorld {
-  waymark: Waymark
+  waymark: LocalWaymark
   now: Date
   readonly mails: Mail[]
   hasMailServer: boolean
   readonly reports: unknown[]
   /** Of the organization that the server was set up with, and of another one. */
-  readonly shop: Project
-  readonly other: Project
+  readonly shop: LocalProject
+  readonly other: LocalProject
   /** Does what is due now. */
   check(): Promise<void>
   /** Lets time pass in steps of 15 minutes, with so many events an hour in each project. */
@@ -50,12 +50,12 @@ export async function watchWorld(dataDir = ':memory:', options: Partial<OpenOpti
         ...options.surroundings,
       },
     })
-  const world: Omit<WatchWorld, 'shop' | 'other'> & { shop?: Project; other?: Project } = {
+  const world: Omit<WatchWorld, 'shop' | 'other'> & { shop?: LocalProject; other?: LocalProject } = {
     now: new Date('2026-03-02T10:00:00Z'),
     mails: [],
     hasMailServer: true,
     reports: [],
-    waymark: undefined as unknown as Waymark,
+    waymark: undefined as unknown as LocalWaymark,
     async check() {
       const { watching, notifications } = world.waymark
       for (const runner of [watching.runner, notifications.scheduler]) {
@@ -64,7 +64,7 @@ export async function watchWorld(dataDir = ':memory:', options: Partial<OpenOpti
       }
     },
     async pass(ms, { shop = 0, other = 0 } = {}) {
-      const send = async (project: Project, count: number) => {
+      const send = async (project: LocalProject, count: number) => {
         const batch = Array.from({ length: count }, (_, i) => ({ event: 'view', distinct_id: `u${i % 10}` }))
         if (count > 0) await project.ingest({ batch })
       }

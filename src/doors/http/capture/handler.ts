@@ -7,6 +7,7 @@ import type { Json } from '../../../service/accounts/store.ts'
 import type { Scope } from '../../../service/accounts/users/personal-keys.ts'
 import type { SiteApps } from '../../../service/plugins/site-apps.ts'
 import { failureBody, failureOf } from '../errors.ts'
+import { attemptOf } from '../requests/attempt.ts'
 import type { Body, RequestBodies } from '../requests/request-bodies.ts'
 import type { CaptureRequest } from './body.ts'
 import { clientConfigAnswer, configScript, decoded } from './client-config.ts'
@@ -207,7 +208,7 @@ async function takeAll(
   { path, ...options }: { isEngage: boolean; address: string | null; path: string },
 ): Promise<CaptureAnswer> {
   const { token, events, ...read } = await readCapture(capture, services.clock(), options)
-  const facts = { ...read, sender: new RequestSender(request, services, options.address) }
+  const facts = { ...read, attempt: attemptOf(request), sender: new RequestSender(request, services, options.address) }
   const project = await services.projectOf(token)
   if (!project) throw unknownProject(token)
   const limited = facts.isHistorical ? await services.importLimit?.(token, events.count) : null
@@ -241,7 +242,13 @@ async function takeEach(
     return json(request, 200, { results, quota_limited: ['events'] }, { 'retry-after': String(quota.refused.retryAfterSeconds) })
   }
   const countsDuplicates = capture.query.get('summary') === '1'
-  const about = { ...said, ip: address, countsDuplicates, sender: new RequestSender(request, services, address) }
+  const about = {
+    ...said,
+    ip: address,
+    countsDuplicates,
+    attempt: attemptOf(request),
+    sender: new RequestSender(request, services, address),
+  }
   const answer = await ingestEach(items, results, (events, facts) => project.ingestEvents(events, { ...about, ...facts }))
   await quota?.count(items.count)
   return json(request, 200, { results, ...(countsDuplicates && answer !== null && { summary: summaryOf(answer, Object.values(results)) }) })

@@ -1,4 +1,4 @@
-import type { Waymark } from '../../../engine.ts'
+import type { LocalWaymark } from '../../../engine.ts'
 import type { ActingMember } from '../../../service/accounts/acting-member.ts'
 import type { ProjectRecord } from '../../../service/accounts/records.ts'
 import { demoEvents } from './demo-events.ts'
@@ -183,7 +183,7 @@ const dayMs = 86_400_000
 
 const insights = [...inRows(numbers, 3, 2, 0), ...inRows(charts, 2, 5, 2)]
 
-export async function fillDemo(waymark: Waymark, record: ProjectRecord, by: ActingMember): Promise<void> {
+export async function fillDemo(waymark: LocalWaymark, record: ProjectRecord, by: ActingMember): Promise<void> {
   const project = await waymark.project(record.id)
   await project.ingest({ batch: demoEvents(waymark.clock()), historical_migration: true })
   const { saved } = waymark

@@ -1,5 +1,5 @@
 import type { Download } from '../../../engine/execution/download.ts'
-import type { Waymark } from '../../../engine.ts'
+import type { LocalWaymark } from '../../../engine.ts'
 import { WaymarkError } from '../../../errors/errors.ts'
 import type { PropertyTypeInput } from '../../../events/ingestion/decoding/inputs.ts'
 import { asideText } from '../../../lib/text/aside-text.ts'
@@ -70,62 +70,62 @@ export type ImportState = Pick<HistoricalImport, 'is_approved' | 'approved_by' |
 }
 
 export const directoryCommands = {
-  figures: (waymark: Waymark, _: object): Promise<Figures> => figuresOf(waymark),
+  figures: (waymark: LocalWaymark, _: object): Promise<Figures> => figuresOf(waymark),
 
-  query: async (waymark: Waymark, input: { readonly project: number; readonly query: unknown }): Promise<object> =>
+  query: async (waymark: LocalWaymark, input: { readonly project: number; readonly query: unknown }): Promise<object> =>
     (await waymark.project(input.project)).answer(input.query),
 
-  ingest: async (waymark: Waymark, input: { readonly project: number; readonly body: unknown }): Promise<IngestAnswer> =>
+  ingest: async (waymark: LocalWaymark, input: { readonly project: number; readonly body: unknown }): Promise<IngestAnswer> =>
     (await waymark.project(input.project)).take(input.body),
 
-  'create-user': async ({ accounts }: Waymark, { organization, email, level: at }: NewUser) => {
+  'create-user': async ({ accounts }: LocalWaymark, { organization, email, level: at }: NewUser) => {
     const user = await accounts.createUser(organization, { email }, at)
     const { value } = await accounts.personalKeys.create(user, { label: 'First key', scopes: ['*'] })
     return { user_id: user.id, user_uuid: user.uuid, email: user.email, level: level[at], personal_api_key: value }
   },
 
-  'create-password-link': async ({ accounts }: Waymark, { email, public_url, keeps_access }: NewLink) => {
+  'create-password-link': async ({ accounts }: LocalWaymark, { email, public_url, keeps_access }: NewLink) => {
     const made = await accounts.passwordLinks.create(email, public_url ?? undefined, keeps_access)
     const { user, url, expires_at, ends, sso_enforcement } = made
     return { user_id: user.id, email: user.email, url, expires_at: expires_at.toISOString(), ends, sso_enforcement }
   },
 
-  'confirm-address': async ({ accounts }: Waymark, { email }: { readonly email: string }) => {
+  'confirm-address': async ({ accounts }: LocalWaymark, { email }: { readonly email: string }) => {
     const user = await accounts.emailLinks.confirmFor(email)
     return { user_id: user.id, email: user.email }
   },
 
-  'reset-second-factor': async ({ accounts }: Waymark, { email }: { readonly email: string }) => {
+  'reset-second-factor': async ({ accounts }: LocalWaymark, { email }: { readonly email: string }) => {
     const user = await accounts.users.byEmail(email)
     if (!user) throw new WaymarkError('no-record', { message: `There is no user ${email}. \`waymark users list\` shows them.` })
     await accounts.secondFactors.resetByOperator(user)
     return { user_id: user.id, email: user.email }
   },
 
-  'deactivate-user': async ({ accounts }: Waymark, { email }: { readonly email: string }) => {
+  'deactivate-user': async ({ accounts }: LocalWaymark, { email }: { readonly email: string }) => {
     const { user, sessions, keys } = await accounts.activation.deactivate(email)
     return { user_id: user.id, email: user.email, sessions, keys }
   },
 
-  'activate-user': async ({ accounts }: Waymark, { email }: { readonly email: string }) => {
+  'activate-user': async ({ accounts }: LocalWaymark, { email }: { readonly email: string }) => {
     const user = await accounts.activation.activate(email)
     return { user_id: user.id, email: user.email }
   },
 
-  'unlink-identities': async ({ accounts }: Waymark, { email }: { readonly email: string }) => {
+  'unlink-identities': async ({ accounts }: LocalWaymark, { email }: { readonly email: string }) => {
     const user = await accounts.users.byEmail(email)
     if (!user) throw new WaymarkError('no-record', { message: `There is no user ${email}. \`waymark users list\` shows them.` })
     return { user_id: user.id, email: user.email, identities: await accounts.identities.unlink(user) }
   },
 
-  'create-key': async ({ accounts }: Waymark, { user: email, label, scopes }: NewKey) => {
+  'create-key': async ({ accounts }: LocalWaymark, { user: email, label, scopes }: NewKey) => {
     const user = await accounts.users.byEmail(email)
     if (!user) throw new WaymarkError('no-record', { message: `There is no user ${email}.` })
     const { key, value } = await accounts.personalKeys.create(user, { label, scopes })
     return { id: key.id, label: key.label, scopes: key.scopes, personal_api_key: value }
   },
 
-  'approve-imports': async ({ accounts }: Waymark, { project: id, is_approved, ...limits }: Approval): Promise<object> => {
+  'approve-imports': async ({ accounts }: LocalWaymark, { project: id, is_approved, ...limits }: Approval): Promise<object> => {
     const project = await accounts.projects.byId(id)
     if (!project) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
     await accounts.historicalImports.update(null, project, { is_approved, ...(is_approved && limits) })
@@ -133,7 +133,7 @@ export const directoryCommands = {
   },
 
   'limit-project': async (
-    { accounts }: Waymark,
+    { accounts }: LocalWaymark,
     { project: id, events_per_day }: { readonly project: number; readonly events_per_day: number | null },
   ): Promise<object> => {
     if (!(await accounts.projects.byId(id))) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
@@ -141,13 +141,13 @@ export const directoryCommands = {
     return {}
   },
 
-  'locked-domains': ({ accounts, singleSignOn }: Waymark, _: object) =>
+  'locked-domains': ({ accounts, singleSignOn }: LocalWaymark, _: object) =>
     lockedDomains(
       accounts.context,
       singleSignOn.providers.map(({ id }) => id),
     ),
 
-  'list-projects': async ({ accounts }: Waymark, _: object) => {
+  'list-projects': async ({ accounts }: LocalWaymark, _: object) => {
     const { projects, organizations } = accounts.context.store.read
     const names = new Map((await organizations.find({})).map(({ id, name }) => [id, name]))
     return [...(await projects.find({}))]
@@ -161,7 +161,7 @@ export const directoryCommands = {
       }))
   },
 
-  'list-users': async ({ accounts }: Waymark, _: object) => {
+  'list-users': async ({ accounts }: LocalWaymark, _: object) => {
     const { users, memberships, organizations } = accounts.context.store.read
     const [everybody, allMemberships, names] = await Promise.all([
       users.find({}),
@@ -179,7 +179,7 @@ export const directoryCommands = {
     }))
   },
 
-  'list-domains': async ({ accounts }: Waymark, _: object) => {
+  'list-domains': async ({ accounts }: LocalWaymark, _: object) => {
     const { domains, organizations } = accounts.context.store.read
     const names = new Map((await organizations.find({})).map(({ id, name }) => [id, name]))
     return [...(await domains.find({}))]
@@ -196,7 +196,7 @@ export const directoryCommands = {
   },
 
   'verify-domain': async (
-    { accounts }: Waymark,
+    { accounts }: LocalWaymark,
     { domain, organization }: { readonly domain: string; readonly organization: string | null },
   ) => {
     const proven = await accounts.domains.vouch(domain, organization)
@@ -208,12 +208,12 @@ export const directoryCommands = {
     }
   },
 
-  'set-domain': async ({ accounts }: Waymark, input: { readonly domain: string; readonly sso_enforcement: string }) => {
+  'set-domain': async ({ accounts }: LocalWaymark, input: { readonly domain: string; readonly sso_enforcement: string }) => {
     const { domain, organization_id, sso_enforcement } = await accounts.domains.enforceByOperator(input.domain, input.sso_enforcement)
     return { domain, organization_id, sso_enforcement }
   },
 
-  'list-organizations': async ({ accounts }: Waymark, _: object) => {
+  'list-organizations': async ({ accounts }: LocalWaymark, _: object) => {
     const { organizations, memberships, projects } = accounts.context.store.read
     const all = [...(await organizations.find({}))].sort((a, b) => a.created_at.getTime() - b.created_at.getTime())
     return Promise.all(
@@ -229,14 +229,14 @@ export const directoryCommands = {
   },
 
   'set-organization': async (
-    { accounts }: Waymark,
+    { accounts }: LocalWaymark,
     { organization, plugins_level }: { readonly organization: string | null; readonly plugins_level: number },
   ) => {
     const changed = await accounts.organizations.setPluginsLevel(organization, plugins_level)
     return { organization_id: changed.id, name: changed.name, plugins_level: changed.plugins_access_level }
   },
 
-  'list-keys': async ({ accounts }: Waymark, _: object) => {
+  'list-keys': async ({ accounts }: LocalWaymark, _: object) => {
     const { personal_keys, users } = accounts.context.store.read
     const emails = new Map((await users.find({})).map(({ id, email }) => [id, email]))
     return (await personal_keys.find({}, { newestFirst: 'created_at' })).map((key) => ({
@@ -250,7 +250,7 @@ export const directoryCommands = {
     }))
   },
 
-  'list-properties': async (waymark: Waymark, { project }: { readonly project: number }) =>
+  'list-properties': async (waymark: LocalWaymark, { project }: { readonly project: number }) =>
     (await (await waymark.project(project)).properties()).map(({ scope, name, property_type, counts }) => ({
       scope,
       name,
@@ -258,13 +258,13 @@ export const directoryCommands = {
       counts,
     })),
 
-  'define-property': async (waymark: Waymark, { project, row }: { readonly project: number; readonly row: PropertyTypeInput }) => {
+  'define-property': async (waymark: LocalWaymark, { project, row }: { readonly project: number; readonly row: PropertyTypeInput }) => {
     await (await waymark.project(project)).definePropertyTypes([row])
     return {}
   },
 
   /** Projects that were requested and failed to open, with the reason. */
-  failures: async (waymark: Waymark, _: object): Promise<readonly { readonly project: number; readonly message: string }[]> => {
+  failures: async (waymark: LocalWaymark, _: object): Promise<readonly { readonly project: number; readonly message: string }[]> => {
     const { failures, aside } = await waymark.condition()
     return [
       ...failures.map(({ project, what, error }) => ({ project, message: `${what}: ${error instanceof Error ? error.message : error}` })),
@@ -273,7 +273,7 @@ export const directoryCommands = {
   },
 
   /** Begins a backup. `run-state` says how far it is. */
-  backup: async (waymark: Waymark, { to, key, verify, keep_days, take_over }: BackupInput): Promise<{ readonly run: number }> => ({
+  backup: async (waymark: LocalWaymark, { to, key, verify, keep_days, take_over }: BackupInput): Promise<{ readonly run: number }> => ({
     run: waymark.longRuns.begin((watching) =>
       waymark.backup(to, {
         ...watching,
@@ -286,14 +286,14 @@ export const directoryCommands = {
   }),
 
   /** The same for giving space back. */
-  compact: async (waymark: Waymark, { project, force }: CompactInput): Promise<{ readonly run: number }> => {
+  compact: async (waymark: LocalWaymark, { project, force }: CompactInput): Promise<{ readonly run: number }> => {
     const about = { force, ...(project === null ? {} : { project }) }
     return { run: waymark.longRuns.begin((watching) => waymark.compact({ ...about, ...watching })) }
   },
 
   /** The same for the restoration of a project. */
   'restore-project': async (
-    waymark: Waymark,
+    waymark: LocalWaymark,
     { from, key, project, name, copy, at }: ProjectRestoreInput,
   ): Promise<{ readonly run: number }> => ({
     run: waymark.longRuns.begin((watching) =>
@@ -308,14 +308,14 @@ export const directoryCommands = {
     ),
   }),
 
-  'run-state': async (waymark: Waymark, { run }: { readonly run: number }): Promise<RunState> => waymark.longRuns.state(run),
+  'run-state': async (waymark: LocalWaymark, { run }: { readonly run: number }): Promise<RunState> => waymark.longRuns.state(run),
 
-  'run-stop': async (waymark: Waymark, { run }: { readonly run: number }): Promise<object> => {
+  'run-stop': async (waymark: LocalWaymark, { run }: { readonly run: number }): Promise<object> => {
     waymark.longRuns.stop(run)
     return {}
   },
 
-  imports: async ({ accounts }: Pick<Waymark, 'accounts'>, _: object): Promise<readonly ImportState[]> => {
+  imports: async ({ accounts }: Pick<LocalWaymark, 'accounts'>, _: object): Promise<readonly ImportState[]> => {
     const projects = [...(await accounts.context.store.read.projects.find({}))].sort((a, b) => a.id - b.id)
     return Promise.all(
       projects.map(async ({ id, name }) => {
@@ -353,13 +353,13 @@ export interface DirectoryDownload {
 }
 
 /** All rows of a query, or all lines about a person. The user of a command ends it when it takes too long. */
-export async function downloadFrom(waymark: Waymark, input: DownloadInput, signal: AbortSignal): Promise<Download> {
+export async function downloadFrom(waymark: LocalWaymark, input: DownloadInput, signal: AbortSignal): Promise<Download> {
   if ('person' in input) return aboutPerson(waymark, input, signal)
   const { project, query, format } = input
   return (await waymark.project(project)).download(query, format, { project, caller: 'command line', signal })
 }
 
-async function aboutPerson(waymark: Waymark, { project, person }: PersonDownload, signal: AbortSignal): Promise<Download> {
+async function aboutPerson(waymark: LocalWaymark, { project, person }: PersonDownload, signal: AbortSignal): Promise<Download> {
   await waymark.project(project)
   const { sendAsOperator, addressOf } = await import('../server/operator.ts')
   const url = addressOf(`/api/projects/${project}/persons/${encodeURIComponent(person)}/everything/`)

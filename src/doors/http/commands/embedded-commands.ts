@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import type { Waymark } from '../../../engine.ts'
+import type { LocalWaymark } from '../../../engine.ts'
 import { WaymarkError } from '../../../errors/errors.ts'
 import { newSecret } from '../../../service/directory/announcement.ts'
 import { type DownloadInput, directoryCommands, downloadFrom, type Input } from './directory-commands.ts'
@@ -13,7 +13,7 @@ import { type LocalCommands, withLocalCommands } from './local-commands.ts'
 interface Door {
   publicUrl: string | null
 }
-const doors = new WeakMap<Waymark, Door>()
+const doors = new WeakMap<LocalWaymark, Door>()
 
 const noAddress = () =>
   new WaymarkError('command-failed', {
@@ -21,7 +21,7 @@ const noAddress = () =>
       'The application that has this directory open has not set its public URL. Pass it: `--public-url https://app.example.com/analytics`, or `createHandler(waymark, { publicUrl })` in the application.',
   })
 
-const workOf = (waymark: Waymark, door: Door): LocalCommands => ({
+const workOf = (waymark: LocalWaymark, door: Door): LocalCommands => ({
   ...Object.fromEntries(
     Object.entries(directoryCommands).map(([name, command]) => [name, (input: unknown) => command(waymark, input as never)]),
   ),
@@ -34,7 +34,7 @@ const workOf = (waymark: Waymark, door: Door): LocalCommands => ({
   },
 })
 
-async function openDoor(waymark: Waymark, door: Door): Promise<() => Promise<void>> {
+async function openDoor(waymark: LocalWaymark, door: Door): Promise<() => Promise<void>> {
   const secret = newSecret()
   const others = async ({ url }: Request) => new Response(null, { status: new URL(url).pathname === '/_livez' ? 200 : 404 })
   const downloads = {
@@ -61,7 +61,7 @@ async function openDoor(waymark: Waymark, door: Door): Promise<() => Promise<voi
 }
 
 /** Once for each directory, however many handlers it has. */
-export function takeCommands(waymark: Waymark, publicUrl: string | undefined): void {
+export function takeCommands(waymark: LocalWaymark, publicUrl: string | undefined): void {
   if (waymark.dataDir === ':memory:') return
   const known = doors.get(waymark)
   if (known) {

@@ -1,4 +1,4 @@
-import type { Condition, Waymark } from '../../../engine.ts'
+import type { Condition, LocalWaymark } from '../../../engine.ts'
 import { WaymarkError } from '../../../errors/errors.ts'
 import { codeAllowances, createLoginAttempts, mailedLinkAllowances, scimAllowances, signOnAllowances } from '../access/login-attempts.ts'
 import type { App, Readiness } from '../app.ts'
@@ -44,7 +44,7 @@ interface AppOptions extends Pick<App, 'limits' | 'rows' | 'allowsDownloads'> {
 }
 
 /** What the routes work on, of an open directory. */
-export function appOf(waymark: Waymark, { limits, rows, allowsDownloads, concurrency, intake }: AppOptions): App {
+export function appOf(waymark: LocalWaymark, { limits, rows, allowsDownloads, concurrency, intake }: AppOptions): App {
   return {
     accounts: waymark.accounts,
     exports: waymark.exports,

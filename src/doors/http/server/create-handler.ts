@@ -1,6 +1,7 @@
-import type { Waymark } from '../../../engine.ts'
-import type { QueryOptions } from '../../../project.ts'
+import type { LocalWaymark } from '../../../engine.ts'
+import { followed, localOf } from '../../../following.ts'
 import type { HostUser } from '../../../service/accounts/organizations/host-users.ts'
+import type { QueryOptions, Waymark } from '../../../waymark.ts'
 import { defaultRateLimits, type RateLimits } from '../access/rate-limits.ts'
 import type { Log } from '../app.ts'
 import { takeCommands } from '../commands/embedded-commands.ts'
@@ -92,9 +93,18 @@ export interface UnmountedHandler<R> extends Handler<R> {
   (request: Request, address?: string | null, cut?: () => void, original?: R, mountedAt?: string): Promise<Response>
 }
 
+/** What makes handlers for a directory that may be open in another process. */
+export interface HandlerMaker {
+  handler<R>(options: HandlerOptions<R>): UnmountedHandler<R>
+}
+
 /** The same, for requests whose path begins below the mount path. */
-export const createUnmounted = <R>(
-  waymark: Waymark,
+export const createUnmounted = <R>(waymark: Waymark, options: HandlerOptions<R> = {}): UnmountedHandler<R> =>
+  followed<HandlerMaker>(waymark)?.handler(options) ?? createLocal(localOf(waymark), options)
+
+/** For a directory that is open in this process. */
+export const createLocal = <R>(
+  waymark: LocalWaymark,
   {
     log,
     limits = () => defaultRateLimits,

@@ -1,4 +1,4 @@
-import type { Waymark } from '../../../engine.ts'
+import type { LocalWaymark } from '../../../engine.ts'
 import { type WatchName, watchNames } from '../../../service/watching/names.ts'
 
 // What a server is doing, as numbers: for /metrics and for `waymark top`.
@@ -38,7 +38,7 @@ export interface RunningFigure {
 
 const mostLeases = 10_000
 
-async function jobsOf(waymark: Waymark): Promise<Figures['jobs']> {
+async function jobsOf(waymark: LocalWaymark): Promise<Figures['jobs']> {
   const now = waymark.clock()
   const leases = await waymark.accounts.context.store.read.leases.find({}, { between: { until: { from: now } }, limit: mostLeases })
   const jobs: Record<string, { running: number; resting: number }> = {}
@@ -50,26 +50,26 @@ async function jobsOf(waymark: Waymark): Promise<Figures['jobs']> {
   return jobs
 }
 
-async function problemsOf(waymark: Waymark): Promise<Figures['problems']> {
+async function problemsOf(waymark: LocalWaymark): Promise<Figures['problems']> {
   const going = await waymark.accounts.context.store.read.watch_states.find({ ended_at: null })
   return Object.fromEntries(watchNames.map((name) => [name, going.filter(({ watch }) => watch === name).length])) as Figures['problems']
 }
 
-function runningOf({ asking }: Waymark): readonly RunningFigure[] {
+function runningOf({ asking }: LocalWaymark): readonly RunningFigure[] {
   const now = performance.now()
   return [...asking.observed.running]
     .sort((a, b) => a.since - b.since)
     .map(({ project, kind, form, caller, since }) => ({ project, kind, form, caller, seconds: (now - since) / 1000 }))
 }
 
-async function backupOf({ scheduledBackups }: Waymark): Promise<Figures['backup']> {
+async function backupOf({ scheduledBackups }: LocalWaymark): Promise<Figures['backup']> {
   const status = await scheduledBackups?.status()
   if (!status) return null
   const failures = status.failures + (status.verify_error === null ? 0 : 1)
   return { copiedAt: status.copied_at?.getTime() ?? null, verifiedAt: status.verified_at?.getTime() ?? null, failures }
 }
 
-export async function figuresOf(waymark: Waymark): Promise<Figures> {
+export async function figuresOf(waymark: LocalWaymark): Promise<Figures> {
   const { rss, heapUsed, external } = process.memoryUsage()
   const [condition, engine] = [await waymark.condition(), await waymark.engineBytes()]
   const { freeBytes, minFreeBytes, lag, projects, failures } = condition

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
-import type { Waymark } from '../../../engine.ts'
+import type { Waymark } from '../../../waymark.ts'
 import { failureBody, failureOf, failures } from '../errors.ts'
 import { withBodyReadBefore } from '../requests/read-body.ts'
 import { createUnmounted, type HandlerOptions } from './create-handler.ts'

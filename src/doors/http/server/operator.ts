@@ -1,4 +1,4 @@
-import type { Waymark } from '../../../engine.ts'
+import type { LocalWaymark } from '../../../engine.ts'
 import { nothingHeld } from '../../../service/accounts/users/enforcement.ts'
 import { unlimited } from '../../../service/accounts/users/key-limits.ts'
 import type { RateLimits } from '../access/rate-limits.ts'
@@ -14,7 +14,7 @@ const origin = 'http://waymark.localhost'
 
 export type Send = (request: Request) => Promise<Response>
 
-export function sendAsOperator(waymark: Waymark): Send {
+export function sendAsOperator(waymark: LocalWaymark): Send {
   const app = appOf(waymark, {
     limits: () => uncounted,
     rows: () => undefined,

@@ -11,7 +11,7 @@ import type { ApplyFailures } from './apply-failures.ts'
 import type { Attempts } from './attempts.ts'
 import type { Backpressure } from './backpressure.ts'
 import type { CommitWaiters } from './commit-waiters.ts'
-import { lastSeqOf, type QueuedBatch } from './queued-batch.ts'
+import { firstRecords, lastSeqOf, type QueuedBatch } from './queued-batch.ts'
 import { readWork } from './read-work.ts'
 import type { RecentEvents } from './recent-events.ts'
 import type { RecentWaits } from './recent-waits.ts'
@@ -165,8 +165,7 @@ export class ApplyLoop {
       removesIds = next[0]!.kind === 'person_changes'
       const last = lastSeqOf(next.at(-1)!)
       attempts.begin(isSuspicious ? from : this.parts.waiters.seq + 1, isSuspicious ? Math.min(last, from + most - 1) : last)
-      const parts = next.map(({ work, next: from }) => ({ work: work!, from, to: Math.min(work!.count, from + most) }))
-      const ends = await applier.load(isSuspicious ? parts.slice(0, 1) : parts, rows)
+      const ends = await applier.load(firstRecords(next, most), rows)
       let isWhole = true
       for (const [i, waiting] of next.entries()) {
         if (isFull() || this.isAskedFor(done)) break

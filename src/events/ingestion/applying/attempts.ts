@@ -1,7 +1,8 @@
 import type { AsideRecord, AttemptNote, AttemptStore } from '../ports.ts'
 
 // A record that ends the process whenever it is applied would end it at every replay. So the records that are being applied are noted before, and the note is
-// cleared after: a process that finds one applies these records in ever smaller parts, and sets a record aside that has ended the process alone again.
+// cleared after. A process that finds one applies these records at once again: most processes end for another reason. If they end it, too, the next one applies them
+// in ever smaller parts, and sets a record aside that has ended the process alone again.
 
 /** Suspicious records are applied in this many parts, so a record is alone after few ends of the process. */
 const parts = 32
@@ -29,7 +30,7 @@ export class Attempts {
     this.suspects = {
       from,
       to: found.to,
-      step: Math.max(1, Math.ceil((found.to - from + 1) / parts)),
+      step: isAlone || found.weight > 0 ? Math.max(1, Math.ceil((found.to - from + 1) / parts)) : Number.POSITIVE_INFINITY,
       weight: isAlone ? weightOf(found) : 0,
     }
   }
@@ -55,8 +56,15 @@ export class Attempts {
     return Math.min(suspects.step, suspects.to - seq + 1)
   }
 
+  /** Of a record alone, what speaks against it; of several, whether they were in a note before. */
+  private weightIn(from: number, to: number): number {
+    const { suspects } = this
+    if (from === to) return suspects?.from === from ? suspects.weight : 0
+    return suspects && from <= suspects.to && to >= suspects.from ? 1 : 0
+  }
+
   begin(from: number, to: number): void {
-    const weight = this.suspects?.from === from && from === to ? this.suspects.weight : 0
+    const weight = this.weightIn(from, to)
     this.store.note({ from, to, weight, lasted: 0 })
     clearInterval(this.timer)
     if (Number.isFinite(this.most(from)) && from === to) {

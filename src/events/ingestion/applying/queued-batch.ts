@@ -34,3 +34,19 @@ export const queuedBatch = (work: Work): QueuedBatch => ({
 })
 
 export const lastSeqOf = ({ firstSeq, count }: QueuedBatch): number => firstSeq + count - 1
+
+/** The next records of these batches, at most so many. */
+export function firstRecords(
+  batches: readonly QueuedBatch[],
+  most: number,
+): readonly { readonly work: Work; readonly from: number; readonly to: number }[] {
+  const parts = []
+  let left = most
+  for (const { work, next: from } of batches) {
+    if (left <= 0) break
+    const to = Math.min(work!.count, from + left)
+    parts.push({ work: work!, from, to })
+    left -= to - from
+  }
+  return parts
+}

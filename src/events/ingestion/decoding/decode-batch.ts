@@ -44,6 +44,8 @@ export interface BatchFacts {
   readonly userAgent?: string | null
   /** Who sent the request, for visitors without cookies. Default: `ip` and `userAgent`. */
   readonly sender?: Sender
+  /** The id of a request that may be sent again: events without a uuid get the same ones each time. */
+  readonly attempt?: string | null
   /** Fields of the batch that are not read. */
   readonly strangeFields?: readonly StrangeField[]
   /** True if the response waits for and contains the number of duplicates. Always true for batches of past events. */
@@ -55,7 +57,7 @@ export interface BatchFacts {
 /** The body of `POST /batch/`, without the key. */
 export function readBody(
   body: unknown,
-  about: Pick<BatchFacts, 'sentAt' | 'ip' | 'userAgent'> = {},
+  about: Pick<BatchFacts, 'sentAt' | 'ip' | 'userAgent' | 'attempt'> = {},
 ): { readonly events: readonly unknown[]; readonly facts: BatchFacts } {
   const events = eventsOf(body)
   const envelope = envelopeOf(body)

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createHandler, type Handler } from '../../../../src/doors/http/server/create-handler.ts'
-import { open, type Waymark } from '../../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../../src/engine.ts'
 import type { HostUser } from '../../../../src/service/accounts/organizations/host-users.ts'
 import { level } from '../../../../src/service/accounts/records.ts'
 
 // Users of the application that Waymark is part of.
 
-let waymark: Waymark
+let waymark: LocalWaymark
 let handler: Handler
 let organization: string
 let other: string

@@ -8,13 +8,13 @@ import lzString from 'lz-string'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHandler } from '../../../../src/doors/http/server/create-handler.ts'
 import { type RunningServer, startServer } from '../../../../src/doors/http/server/node-server.ts'
-import { open, type Waymark } from '../../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../../src/engine.ts'
 
 // Over real HTTP, what no good client does: bodies that are broken, huge or slow, connections that end half way, a full queue, a full disk. Every
 // answer has the body of an error, nothing of a refused request is stored, and the server goes on.
 
 let folder: string
-let waymark: Waymark
+let waymark: LocalWaymark
 let server: RunningServer
 let key: string
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { smallPageScript } from '../../../../build/client.mjs'
 import { bodyLimits } from '../../../../src/doors/http/capture/handler.ts'
 import { createScripts, libraryFiles } from '../../../../src/doors/http/capture/scripts.ts'
 import { createHandler, type Handler } from '../../../../src/doors/http/server/create-handler.ts'
-import { open, type Waymark } from '../../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../../src/engine.ts'
 import { collectGarbage } from '../../../../src/lib/memory/collect-garbage.ts'
 
 // The scripts that pages of other sites load.
@@ -18,7 +18,7 @@ const { version } = JSON.parse(readFileSync(resolve('posthog-js/package.json'), 
 const year = 'public, max-age=31536000, immutable'
 const minutes = 'public, max-age=300'
 
-let waymark: Waymark
+let waymark: LocalWaymark
 let handler: Handler
 let key: string
 const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>

@@ -11,7 +11,7 @@ import { random } from '../../../../bench/random.ts'
 import { createHandler } from '../../../../src/doors/http/server/create-handler.ts'
 import { type RunningServer, startServer } from '../../../../src/doors/http/server/node-server.ts'
 import { FileLog } from '../../../../src/engine/storage/log/file-log.ts'
-import { open, type Waymark } from '../../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../../src/engine.ts'
 import { deferred } from '../../../../src/lib/flow/deferred.ts'
 
 // Single events from many connections at once share work. Each request must have the answer, and leave the event, that it would alone.
@@ -29,7 +29,7 @@ afterEach(() => {
 
 interface Running {
   readonly dataDir: string
-  readonly waymark: Waymark
+  readonly waymark: LocalWaymark
   readonly server: RunningServer
   readonly port: number
   readonly projects: readonly { readonly id: number; readonly key: string }[]

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import { openApi } from '../../../../src/doors/http/reference/openapi.ts'
 import { routes } from '../../../../src/doors/http/routes.ts'
-import { open } from '../../../../src/index.ts'
+import { open } from '../../../../src/engine.ts'
 import { answeredKinds } from '../../../../src/queries/asked-query.ts'
 import { queryKinds } from '../../../../src/queries/registry.ts'
 

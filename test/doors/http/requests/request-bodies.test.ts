@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { RequestBodies, type RequestBodyLimits } from '../../../../src/doors/http/requests/request-bodies.ts'
 import { createHandler } from '../../../../src/doors/http/server/create-handler.ts'
 import { type RunningServer, startServer } from '../../../../src/doors/http/server/node-server.ts'
-import { open, type Waymark } from '../../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../../src/engine.ts'
 import { WaymarkError } from '../../../../src/errors/errors.ts'
 
 // Bodies are counted while they come and while they are worked on; who brings too much or too slowly is told so.
@@ -109,7 +109,7 @@ describe('slow senders', () => {
 })
 
 describe('over HTTP', () => {
-  let waymark: Waymark
+  let waymark: LocalWaymark
   let server: RunningServer
   const start = async (intake: Partial<RequestBodyLimits>) => {
     waymark = await open({ dataDir: ':memory:' })

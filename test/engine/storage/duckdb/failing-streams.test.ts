@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readTableFile } from '../../../../src/engine/storage/files/table-file.ts'
-import { open, type Waymark } from '../../../../src/engine.ts'
-import type { Project } from '../../../../src/project.ts'
+import { type LocalWaymark, open } from '../../../../src/engine.ts'
+import type { LocalProject } from '../../../../src/project.ts'
 
 // A chunk after an error is empty, like the one after the last row: rows that end early must not look complete.
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'waymark-failing-'))

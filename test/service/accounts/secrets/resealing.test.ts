@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../../src/engine.ts'
+import { type LocalWaymark, open } from '../../../../src/engine.ts'
 import { resealSecrets, sealedFor } from '../../../../src/service/accounts/secrets/resealing.ts'
 import { createSecretBox, newSecretKey, type SecretBox } from '../../../../src/service/accounts/secrets/secret-box.ts'
 
 // A key is replaced: every secret at rest gets the new one, and the old one is no longer needed.
 
 const folder = mkdtempSync(join(tmpdir(), 'waymark-resealing-'))
-let waymark: Waymark | null = null
+let waymark: LocalWaymark | null = null
 afterEach(async () => {
   await waymark?.close()
   waymark = null
@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 
 /** One record of each kind. */
-async function insertSecrets(into: Waymark, box: SecretBox, n: number): Promise<void> {
+async function insertSecrets(into: LocalWaymark, box: SecretBox, n: number): Promise<void> {
   const { context, firstStart } = into.accounts
   const { organization, project } = await firstStart({ makesKey: false })
   const now = new Date()
@@ -135,7 +135,7 @@ async function insertSecrets(into: Waymark, box: SecretBox, n: number): Promise<
   })
 }
 
-async function secretsIn({ accounts: { context } }: Waymark, box: SecretBox, n: number): Promise<string[]> {
+async function secretsIn({ accounts: { context } }: LocalWaymark, box: SecretBox, n: number): Promise<string[]> {
   const { read } = context.store
   const { a, b } = (await read.plugin_configs.first({ id: n }))!.secrets as { a: string; b: string }
   return [

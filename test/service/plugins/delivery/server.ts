@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { createHandler } from '../../../../src/doors/http/server/create-handler.ts'
-import { type OpenOptions, open, type Waymark } from '../../../../src/engine.ts'
-import type { Project } from '../../../../src/project.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../../../../src/engine.ts'
+import type { LocalProject } from '../../../../src/project.ts'
 import { bundledPlugins } from '../../../../src/service/plugins/bundled/registry.ts'
 
 // A whole server with plugins, used over its API. Its clock can be put forward, so that no test waits for a retry.
@@ -9,8 +9,8 @@ import { bundledPlugins } from '../../../../src/service/plugins/bundled/registry
 type Body = Record<string, unknown>
 
 export interface PluginServer {
-  readonly waymark: Waymark
-  readonly project: Project
+  readonly waymark: LocalWaymark
+  readonly project: LocalProject
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
   call(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly body: any }>
   /** Installs a plugin from source and enables it. Returns the id of the config. */
@@ -23,7 +23,7 @@ export interface PluginServer {
   /** When a config has come to the end of the log. */
   delivered(configId: number): Promise<void>
   /** The same server for another project. */
-  of(project: Project): PluginServer
+  of(project: LocalProject): PluginServer
   close(): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export async function pluginServer(options: Partial<OpenOptions> = {}): Promise<
   const handler = createHandler(waymark, { limits: () => ({ api: [], query: [], draft: [] }) })
   const plugins = `/api/organizations/${organization.id}/plugins/`
 
-  const forProject = (project: Project): PluginServer => {
+  const forProject = (project: LocalProject): PluginServer => {
     let sent = 0
     const configs = `/api/projects/${project.id}/plugin_configs/`
     const server: PluginServer = {

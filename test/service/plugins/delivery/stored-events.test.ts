@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { open, type Waymark } from '../../../../src/engine.ts'
-import type { Project } from '../../../../src/project.ts'
+import { type LocalWaymark, open } from '../../../../src/engine.ts'
+import type { LocalProject } from '../../../../src/project.ts'
 
-let waymark: Waymark
-let project: Project
+let waymark: LocalWaymark
+let project: LocalProject
 
 const note = `"quoted", 'single'\n\u00e9\u{1F600}`
 const sent = Array.from({ length: 30 }, (_, i) => ({

@@ -1,5 +1,5 @@
-import { open, type Waymark } from '../../../../src/engine.ts'
-import type { Project } from '../../../../src/project.ts'
+import { type LocalWaymark, open } from '../../../../src/engine.ts'
+import type { LocalProject } from '../../../../src/project.ts'
 import type { Plugin, PluginConfig, PluginFailedDelivery } from '../../../../src/service/accounts/records.ts'
 import { createDeliverer, type Deliverer } from '../../../../src/service/plugins/delivery/deliverer.ts'
 import { updateReceivers } from '../../../../src/service/plugins/delivery/membership.ts'
@@ -19,7 +19,7 @@ export const lasting: Answer = { status: 'failed', isRetryable: false, reason: '
 export const switchedOff: Answer = { status: 'failed', isRetryable: true, isDeferred: true, reason: 'The plugin is switched off' }
 
 export interface DeliveryWorld {
-  readonly waymark: Waymark
+  readonly waymark: LocalWaymark
   readonly clock: { now: Date }
   readonly logs: PluginLogEntry[]
   readonly reports: unknown[]
@@ -28,10 +28,10 @@ export interface DeliveryWorld {
   readonly destinations: Map<number, Destination>
   deliverer: Deliverer
   /** A plugin and its config, enabled. Returns the id of the config. */
-  add(project: Project, destination: Destination, methods?: readonly string[]): Promise<number>
+  add(project: LocalProject, destination: Destination, methods?: readonly string[]): Promise<number>
   setEnabled(configId: number, enabled: boolean): Promise<void>
   changed(projectIds: readonly number[] | null): Promise<void>
-  send(project: Project, count: number, name?: string): Promise<string[]>
+  send(project: LocalProject, count: number, name?: string): Promise<string[]>
   /** Until nothing more can be done without the clock going on. */
   drain(): Promise<void>
   /** Lets the time pass and does what becomes due, until nothing waits any more. */

@@ -2,7 +2,8 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { open, type Project } from '../../../../../src/index.ts'
+import { open } from '../../../../../src/engine.ts'
+import type { LocalProject } from '../../../../../src/project.ts'
 
 // More persons than stay in memory, in a real store: what the index and the file of persons say after each kind of start is what the log says.
 
@@ -14,7 +15,7 @@ const size = 2_000
 const dataDir = join(root, 'data')
 const ids = join(dataDir, 'projects', '1', 'ids')
 
-const using = async <T>(work: (project: Project) => Promise<T>): Promise<T> => {
+const using = async <T>(work: (project: LocalProject) => Promise<T>): Promise<T> => {
   const errors: unknown[] = []
   const waymark = await open({ dataDir, memoryLimit: '96MB', onError: (error) => errors.push(error) })
   try {
@@ -28,7 +29,7 @@ const using = async <T>(work: (project: Project) => Promise<T>): Promise<T> => {
 }
 
 /** Each person gets a property of its own; every seventh signs up under another id. */
-async function round(project: Project, name: string): Promise<void> {
+async function round(project: LocalProject, name: string): Promise<void> {
   for (let first = 0; first < persons; first += size)
     await project.ingest({
       batch: Array.from({ length: size }, (_, k) => {

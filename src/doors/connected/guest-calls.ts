@@ -1,0 +1,62 @@
+import type { LocalWaymark } from '../../engine.ts'
+import { WaymarkError } from '../../errors/errors.ts'
+import { timeOrderedUuids } from '../../lib/ids/time-ordered-uuid.ts'
+import { allCalls, type Repetition } from './calls.ts'
+import type { Membership } from './membership.ts'
+import { OwnerGone } from './owner-link.ts'
+import type { Target } from './protocol.ts'
+
+// Calls that are carried out wherever the directory is open.
+
+/** A guest makes its own project of this. */
+export interface KnownProject {
+  readonly id: number
+  readonly token: string
+  readonly reports: readonly unknown[]
+}
+
+export interface Asked<T> {
+  readonly target: Target
+  readonly method: string
+  readonly args: readonly unknown[]
+  /** The same call where the directory is open in this process. */
+  here(waymark: LocalWaymark): Promise<T>
+  /** Hears the key of the project after each call. */
+  onToken?(token: string): void
+}
+
+/** Ids of requests that may be sent again. */
+export const newAttempt = timeOrderedUuids(() => new Date())
+
+interface Watched {
+  readonly signal?: AbortSignal
+  readonly onProgress?: (value: unknown) => void
+}
+
+/** What cannot be sent is named: the owner puts its own in its place. */
+function sendable(arg: unknown): { readonly arg: unknown; readonly watched: Watched } {
+  if (arg === null || typeof arg !== 'object' || Array.isArray(arg) || !('signal' in arg || 'onProgress' in arg))
+    return { arg, watched: {} }
+  const { signal, onProgress, ...rest } = arg as Watched
+  const watched = { ...(signal && { signal }), ...(onProgress && { onProgress }) }
+  return { arg: { ...rest, $watched: Object.keys(watched) }, watched }
+}
+
+export async function callAnywhere<T>(membership: Membership, { target, method, args, here, onToken }: Asked<T>): Promise<T> {
+  const sent = args.map(sendable)
+  const watched = Object.assign({}, ...sent.map((one) => one.watched)) as Watched
+  const repetition = (allCalls[target.of] as Readonly<Record<string, Repetition>>)[method]!
+  for (;;) {
+    const role = await membership.current()
+    if (role.is === 'owner') return here(role.waymark)
+    try {
+      const { answer, token } = await role.link.call({ target, method, args: sent.map(({ arg }) => arg) }, watched)
+      if (token !== null) onToken?.(token)
+      return answer as T
+    } catch (error) {
+      if (!(error instanceof OwnerGone)) throw error
+      if (error.wasSent && repetition === 'once') throw new WaymarkError('owner-ended', {}, { cause: error })
+      await role.link.left
+    }
+  }
+}

@@ -105,7 +105,7 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
     })
     test('one that is too old', async () => {
       server.fault = ({ query }) => (/version\(\)/.test(query) ? { kind: 'other', status: 200, text: '22.3.1.1\n' } : null)
-      expect(await refused(address())).toMatch(/ cannot be used: it is version 22\.3\.1\.1, and LocalWaymark needs \d+\.\d+ or later\.$/)
+      expect(await refused(address())).toMatch(/ cannot be used: it is version 22\.3\.1\.1, and Waymark needs \d+\.\d+ or later\.$/)
     })
     test('one on which the user may not create the database', async () => {
       server.fault = ({ query }) =>

@@ -176,11 +176,13 @@ export async function openOwnerDoor(waymark: LocalWaymark, report: (error: unkno
   const handlers = sharedHandlers(waymark)
   let operator: Promise<Send> | null = null
   const asOperator = () => (operator ??= import('../http/server/operator.ts').then(({ sendAsOperator }) => sendAsOperator(waymark)))
+  const commands = async () => (await import('../http/commands/embedded-commands.ts')).ownerCommands(waymark, secret)
   const answerHttp = getRequestListener(
     async (request, env) => {
       const { outgoing } = env as { outgoing: ServerResponse }
-      const taken = readTaken(request.headers.get(takenHeader)!)
       const cut = () => void outgoing.destroy()
+      if (request.headers.get(kindHeader) === 'command') return (await commands())(request, null, cut)
+      const taken = readTaken(request.headers.get(takenHeader)!)
       if (request.headers.get(kindHeader) !== 'operator') return forwarded(await handlers.of(taken.options), request, taken, cut)
       const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
       const { method, headers } = request

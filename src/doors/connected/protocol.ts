@@ -13,8 +13,8 @@ export const takenHeader = 'x-waymark-taken'
 /** Of an answer: the lines that it wrote to the log, as a list in JSON, percent-encoded. */
 export const logHeader = 'x-waymark-log'
 
-/** `watch`: lasts as long as the guest is connected. `call`: a method. `batches`: rows as an Arrow stream. `request`: one that a guest has taken. `operator`: of typed calls. */
-export type Kind = 'watch' | 'call' | 'batches' | 'request' | 'operator'
+/** `watch`: lasts as long as the guest is connected. `call`: a method. `batches`: rows as an Arrow stream. `request`: one that a guest has taken. `operator`: of typed calls. `command`: of the command line. */
+export type Kind = 'watch' | 'call' | 'batches' | 'request' | 'operator' | 'command'
 
 /** Whom a call is made on: the directory, or a project by its id. */
 export type Target =

@@ -35,11 +35,11 @@ async function write(dataDir: string, name: string, address: object): Promise<()
   return () => rm(file, { force: true })
 }
 
-async function find<A>(dataDir: string, name: string): Promise<(A & { readonly isHere: boolean }) | null> {
+async function find<A>(dataDir: string, name: string): Promise<(A & { readonly isHere: boolean; readonly pid: number }) | null> {
   const { directory, process: owner, ...address } = JSON.parse(await readFile(join(dataDir, name), 'utf8')) as Announcement
   if (!isSameDirectory(directory, await directoryIdentity(dataDir))) return null
   const isHere = isOfThisBoot(owner)
-  return isHere && !isAlive(owner) ? null : { ...(address as A), isHere }
+  return isHere && !isAlive(owner) ? null : { ...(address as A), isHere, pid: owner.pid }
 }
 
 /** The answer takes the file away. */
@@ -52,4 +52,5 @@ export const announced = (dataDir: string): Promise<(Address & { readonly isHere
 export const announceOwner = (dataDir: string, address: OwnerAddress): Promise<() => Promise<void>> => write(dataDir, files.owner, address)
 
 /** Null: nobody has the directory, or its owner takes no calls. */
-export const announcedOwner = (dataDir: string): Promise<OwnerAddress | null> => find<OwnerAddress>(dataDir, files.owner).catch(() => null)
+export const announcedOwner = (dataDir: string): Promise<(OwnerAddress & { readonly pid: number }) | null> =>
+  find<OwnerAddress>(dataDir, files.owner).catch(() => null)

@@ -1,11 +1,14 @@
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createClient, createHandler, type OpenOptions, open, toNodeHandler, type Waymark } from '../../../src/index.ts'
+import { program } from '../../harness/programs.ts'
 
 // Several openings of one directory: the first one owns it, the others work through its socket.
 
@@ -106,6 +109,42 @@ test('a directory that is open without `connect` takes guests, and is taken over
   expect(await count(plain, id)).toEqual([[1, 1]])
   await plain.close()
   expect(await count(guest, id)).toEqual([[1, 1]])
+})
+
+test('commands reach an application that has the directory open and serves nothing; others do not reach it', async () => {
+  const owner = await open({ dataDir, threads: 1, durability: 'os' })
+  members.push(owner)
+  const { id } = await owner.createProject({ name: 'Shop' })
+  const run = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [program('cli'), ...args, '--data', dataDir], { env: { PATH: process.env.PATH } })
+  await (await owner.project(id)).ingest(events('a', 'b'))
+  expect((await run('query', 'select event from events order by event', '--project', String(id), '--format', 'csv')).stdout).toBe(
+    'event\na\nb\n',
+  )
+  expect((await run('projects', 'list')).stdout).toContain('Shop')
+  const out = join(dataDir, '..', `${basename(dataDir)}.parquet`)
+  await run('query', 'select * from events', '--project', String(id), '--format', 'parquet', '--out', out)
+  expect((await readFile(out)).subarray(0, 4).toString()).toBe('PAR1')
+  await rm(out)
+  const { socket, secret } = JSON.parse(await readFile(join(dataDir, 'owner.json'), 'utf8')) as { socket: string; secret: string }
+  expect((await stat(join(dataDir, 'owner.json'))).mode & 0o777).toBe(0o600)
+  const ask = (headers: Record<string, string>) =>
+    new Promise<number>((resolve, reject) => {
+      request({ socketPath: socket, path: '/_local/list-projects', method: 'POST', headers }, (answer) => {
+        answer.resume()
+        resolve(answer.statusCode!)
+      })
+        .on('error', reject)
+        .end('{}')
+    })
+  const wrong: readonly Record<string, string>[] = [
+    {},
+    { 'x-waymark-owner': 'x' },
+    { 'x-waymark-owner': secret.slice(1) },
+    { authorization: `Bearer ${secret}` },
+  ]
+  for (const kind of ['command', 'call', 'watch', 'request', 'operator', 'batches'])
+    for (const headers of wrong) expect(await ask({ 'x-waymark-kind': kind, ...headers }), kind).toBe(404)
 })
 
 test('wrong options', async () => {

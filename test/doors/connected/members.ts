@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { expect } from 'vitest'
 import { program } from '../../harness/programs.ts'
@@ -8,6 +9,7 @@ import { program } from '../../harness/programs.ts'
 
 export interface Facts {
   readonly url: string
+  readonly organization_id: string
   readonly project_id: number
   readonly project_api_key: string
   readonly personal_api_key?: string
@@ -42,6 +44,17 @@ export class Member {
   async stop(): Promise<void> {
     this.process.kill('SIGTERM')
     expect(await this.ended).toEqual([0, null])
+  }
+
+  /** Its open connections, with those that wait for an answer of the owner. */
+  get sockets(): number {
+    const folder = `/proc/${this.process.pid}/fd`
+    return readdirSync(folder).filter((name) => readlinkSync(`${folder}/${name}`).startsWith('socket:')).length
+  }
+
+  /** It neither answers nor ends. */
+  pause(): void {
+    this.process.kill('SIGSTOP')
   }
 
   async kill(): Promise<void> {

@@ -34,14 +34,24 @@ const workOf = (waymark: LocalWaymark, door: Door): LocalCommands => ({
   },
 })
 
-async function openDoor(waymark: LocalWaymark, door: Door): Promise<() => Promise<void>> {
-  const secret = newSecret()
-  const others = async ({ url }: Request) => new Response(null, { status: new URL(url).pathname === '/_livez' ? 200 : 404 })
+const others = async ({ url }: Request) => new Response(null, { status: new URL(url).pathname === '/_livez' ? 200 : 404 })
+
+/** Answers commands with this secret, and nothing else. */
+function commandsOf(waymark: LocalWaymark, door: Door, secret: string): ReturnType<typeof withLocalCommands> {
   const downloads = {
     start: (input: unknown, signal: AbortSignal) => downloadFrom(waymark, input as DownloadInput, signal),
     onError: (error: unknown) => waymark.accounts.context.report('failed to write a download', error),
   }
-  const answer = withLocalCommands(others, workOf(waymark, door), downloads, secret)
+  return withLocalCommands(others, workOf(waymark, door), downloads, secret)
+}
+
+/** The same for the owner of a directory that has no door of its own for them. */
+export const ownerCommands = (waymark: LocalWaymark, secret: string): ReturnType<typeof withLocalCommands> =>
+  commandsOf(waymark, doors.get(waymark) ?? { publicUrl: null }, secret)
+
+async function openDoor(waymark: LocalWaymark, door: Door): Promise<() => Promise<void>> {
+  const secret = newSecret()
+  const answer = commandsOf(waymark, door, secret)
   const server = createServer(
     getRequestListener((request, env) => answer(request, null, () => (env as { outgoing: { destroy(): void } }).outgoing.destroy()), {
       overrideGlobalObjects: false,

@@ -35,6 +35,7 @@ export interface ProjectSummary {
   readonly id: number
   readonly name: string
   readonly timezone: string
+  /** The project key, with which clients send events. */
   readonly token: string
   readonly created_at: Date
 }
@@ -59,7 +60,7 @@ export interface QueryOptions<R extends Refresh = Refresh> extends Pick<AnswerOp
 }
 
 /** An open data directory. */
-export interface Waymark extends AsyncDisposable {
+export interface Waymark {
   readonly dataDir: string
   readonly clock: () => Date
   /** @example const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' }) */

@@ -217,7 +217,7 @@ function Palette({ onClose, leave, choose }: { onClose: () => void; leave: () =>
           </li>
         ))}
       </ul>
-      {shown.length === 0 && <p class="note">No command has these words.</p>}
+      {shown.length === 0 && <p class="note">No results</p>}
     </Dialog>
   )
 }

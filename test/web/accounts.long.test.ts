@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)('passwords and sessions in a browser', () => {
     await expect.poll(() => sessions.getByRole('row').count()).toBe(3)
     await both(page, 'settings/account')
     const change = async (present: string, next: string) => {
-      await page.getByLabel('Present password').fill(present)
+      await page.getByLabel('Current password').fill(present)
       await page.getByLabel('New password').fill(next)
       await page.getByRole('button', { name: 'Change password' }).click()
     }

@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('alerts and subscriptions in a browser', () => {
     await dialog().getByText('no mail server is configured').waitFor()
     expect(await dialog().getByRole('group', { name: 'Mail to' }).getByRole('checkbox').count()).toBe(0)
     await dialog().getByLabel('Name').fill('Metadata')
-    await dialog().getByLabel('Fires above').fill('1')
+    await dialog().getByLabel('Alert above').fill('1')
     const field = dialog().getByLabel('Webhook (optional)')
     await field.fill('http://169.254.169.254/latest/meta-data')
     await dialog().getByRole('button', { name: 'Create the alert' }).click()

@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)('a crowded project', () => {
       return Object.fromEntries(tiles.map(({ insight, layouts }) => [insight.name, layouts?.sm?.h]))
     }
     await first.getByLabel('More for one').click()
-    await first.getByRole('button', { name: 'Take off the dashboard' }).click()
+    await first.getByRole('button', { name: 'Remove from dashboard' }).click()
     await expect.poll(async () => Object.keys(await stored())).not.toContain('one')
     // The other window still shows it.
     await second.getByRole('button', { name: 'Arrange' }).click()

@@ -211,7 +211,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
       .getByLabel('File', { exact: true })
       .setInputFiles({ name: 'old.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from(`${line}\nnot JSON\n`) })
     await preview.getByRole('heading', { name: 'old.jsonl is read as an export of PostHog' }).waitFor()
-    expect(await preview.getByRole('group', { name: 'Which column becomes what' }).count()).toBe(0)
+    expect(await preview.getByRole('group', { name: 'Map columns' }).count()).toBe(0)
     await preview.getByText('Row 2: not a JSON object: not JSON').waitFor()
     await page.getByLabel('File', { exact: true }).setInputFiles({ name: 'sales.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
     await preview.getByLabel('Distinct id', { exact: true }).selectOption('who')

@@ -128,11 +128,11 @@ describe.skipIf(!hasBrowser)('errors at fields', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('Bounds')
     await dialog.getByRole('button', { name: 'Create the alert' }).click()
-    await isAt(dialog.getByLabel('Fires below'), /lower or an upper bound/)
-    await dialog.getByLabel('Fires below').fill('3')
-    await dialog.getByLabel('Fires above').fill('1')
+    await isAt(dialog.getByLabel('Alert below'), /lower or an upper bound/)
+    await dialog.getByLabel('Alert below').fill('3')
+    await dialog.getByLabel('Alert above').fill('1')
     await dialog.getByRole('button', { name: 'Create the alert' }).click()
-    await isAt(dialog.getByLabel('Fires below'), /above the upper bound/)
+    await isAt(dialog.getByLabel('Alert below'), /above the upper bound/)
   })
 
   const forms: readonly [what: string, path: string, fill: () => Promise<void>, field: () => Locator, text: RegExp][] = [

@@ -297,7 +297,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     const row = rowOf('2. purchase (previous)')
     const [reached, left] = [0, 1].map((i) => () => row.getByRole('button').nth(i).click())
     expect(await listed(reached!, /^Reached purchase \(previous\)$/)).toEqual(ofPrevious(bought!))
-    expect(await listed(left!, /^Left before purchase \(previous\)$/)).toEqual(ofPrevious(began! - bought!))
+    expect(await listed(left!, /^Dropped off before purchase \(previous\)$/)).toEqual(ofPrevious(began! - bought!))
     const bar = () => page.locator('.result svg [data-pick="1 1"]').dispatchEvent('click')
     expect(await listed(bar, /^Reached purchase \(previous\)$/)).toEqual(ofPrevious(bought!))
 

@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)('public pages in a browser', () => {
     await page.getByText('The link above is refused there').waitFor()
     const other = await framed(html, await web.page())
     await other.frameLocator('iframe').locator('table, svg').first().waitFor({ state: 'attached' })
-    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await page.getByRole('button', { name: 'Turn off link' }).click()
     await page.getByRole('button', { name: 'Make a link' }).waitFor()
     const embedded = html.match(/src="([^"]*)"/)![1]!
     expect([(await fetch(link!)).status, (await fetch(embedded)).status]).toEqual([404, 404])

@@ -323,7 +323,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     await open(`insights/${insight.short_id}`)
     await page.getByRole('button', { name: 'Notify…' }).click()
     await dialog().getByLabel('Name').fill('Too many')
-    await dialog().getByLabel('Fires above').fill('0.5')
+    await dialog().getByLabel('Alert above').fill('0.5')
     await dialog().getByRole('button', { name: 'Create the alert' }).click()
     await dialog().getByRole('heading', { name: 'Too many' }).waitFor()
     expect(await accessibilityFindings(page)).toEqual([])

@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     await open()
     const statement = 'select sum(a.number * b.number) > 0 as heavy from numbers(300) a cross join numbers(30000) b'
     await write(statement)
-    await page.getByRole('button', { name: 'Start in the background' }).press('Enter')
+    await page.getByRole('button', { name: 'Run in background' }).press('Enter')
     const bar = page.getByRole('region', { name: 'In the background' })
     await bar.getByText(statement).waitFor()
     await page.reload()
@@ -183,12 +183,12 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     await page.getByRole('button', { name: statement }).waitFor()
 
     await write('select evnt from events')
-    await page.getByRole('button', { name: 'Start in the background' }).press('Enter')
+    await page.getByRole('button', { name: 'Run in background' }).press('Enter')
     await page.getByRole('alert').getByText('evnt').waitFor()
     await expect.poll(() => page.locator('.cm-lintRange-error').allTextContents(), slow).toEqual(['evnt'])
 
     await write('select count() from numbers(100000000) a cross join numbers(100000000) b where modulo(a.number * b.number, 7) = 8')
-    await page.getByRole('button', { name: 'Start in the background' }).press('Enter')
+    await page.getByRole('button', { name: 'Run in background' }).press('Enter')
     await bar.getByText(/^Running/).waitFor()
     expect(await accessibilityFindings(page)).toEqual([])
     const cancelled = page.waitForResponse((answer) => answer.request().method() === 'DELETE')

@@ -175,9 +175,9 @@ function NewAlert({ insight, onMade }: { insight: NotifiedInsight; onMade: (aler
             of={[...bounds, `${bounds[0]}.lower`]}
             type="number"
             step="any"
-            label={`Fires below${percent ? ' (%)' : ''}`}
+            label={`Alert below${percent ? ' (%)' : ''}`}
           />
-          <TextField name="upper" of={`${bounds[0]}.upper`} type="number" step="any" label={`Fires above${percent ? ' (%)' : ''}`} />
+          <TextField name="upper" of={`${bounds[0]}.upper`} type="number" step="any" label={`Alert above${percent ? ' (%)' : ''}`} />
         </div>
         <ChoiceField name="calculation_interval" label="Check" value="daily" options={checkIntervals} />
         <fieldset>

@@ -175,7 +175,7 @@ function OverTime({
               </tbody>
             </table>
             {own && <NoteList notes={own} />}
-            {onPick && <span class="note">Click for the people</span>}
+            {onPick && <span class="note">Click to see people</span>}
           </div>
         </>
       )}

@@ -112,7 +112,7 @@ export function WorldMap({ chart, title, width, height, onPick }: Props) {
           <strong>{place.label}</strong>
           <br />
           {numberText(place.value, chart.format)}
-          {onPick && <div class="note">Click for the people</div>}
+          {onPick && <div class="note">Click to see people</div>}
         </div>
       )}
     </div>

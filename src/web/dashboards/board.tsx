@@ -114,7 +114,7 @@ function OpenBoard({
         <p class="hint" role="status">
           The tile is gone.{' '}
           <button type="button" class="plain link" onClick={undo}>
-            Bring it back
+            Undo
           </button>
         </p>
       )}
@@ -218,7 +218,7 @@ function TileMenu({ tile, onOpen, onRemove }: { tile: TileAnswer; onOpen: (open:
         </button>
       )}
       <button type="button" class="plain" onClick={onRemove}>
-        Take off the dashboard
+        Remove from dashboard
       </button>
     </>
   )

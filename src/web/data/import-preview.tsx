@@ -92,7 +92,7 @@ function Columns({
     source === null ? nothing : 'column' in source ? columnValue(source.column) : source.constant === '' ? nothing : fixed
   return (
     <fieldset>
-      <legend>Which column becomes what</legend>
+      <legend>Map columns</legend>
       <ul class="lines mapping">
         {(Object.keys(fields) as Field[]).map((field) => {
           const source = chosen![field]

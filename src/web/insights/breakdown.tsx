@@ -102,7 +102,7 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
       )}
       {asked.length > 0 && asked[0]!.type !== 'cohort' && (
         <div class="inline">
-          <span>the largest</span>
+          <span>Top</span>
           <At of="breakdownFilter.breakdown_limit">
             <NumberField
               label="How many values"
@@ -112,7 +112,7 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
               onChange={(most) => onChange({ ...query, breakdownFilter: { ...objectIn(query, 'breakdownFilter'), breakdown_limit: most } })}
             />
           </At>
-          <span>values</span>
+          <span>values, rest as Other</span>
         </div>
       )}
     </div>

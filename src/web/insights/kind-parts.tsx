@@ -253,7 +253,7 @@ export function RetentionParts({ query, onChange }: Props) {
           checked={filter.cumulative === true}
           onChange={(event) => set('cumulative', event.currentTarget.checked || undefined)}
         />
-        in the interval or any after it
+        On or after
       </label>
       <div class="inline">
         <span class="lead">share</span>

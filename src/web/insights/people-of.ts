@@ -119,7 +119,7 @@ export function inStep(query: Query, step: number, row: AnswerRow): Chosen {
   }
   const period = row.compare_label === 'previous' ? ' (previous)' : ''
   const shown = `${String(custom_name || name || 'All events')}${group == null ? '' : ` ${breakdownInBrackets(group)}`}${period}`
-  return { title: step < 0 ? `Left before ${shown}` : `Reached ${shown}`, source }
+  return { title: step < 0 ? `Dropped off before ${shown}` : `Reached ${shown}`, source }
 }
 
 /** Of those who began in a row, those who came back in an interval; 0: all of the row. */

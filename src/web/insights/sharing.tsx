@@ -64,10 +64,10 @@ export function SharingDialog({ of, note, onClose }: { of: Shared; note?: string
           <div class="actions">
             <CopyButton text={frame} label="Copy code" />
             <button type="button" disabled={isBusy} onClick={() => change(() => post(`${path}refresh/`))}>
-              Renew: the old one ends
+              Replace link
             </button>
             <button type="button" disabled={isBusy} onClick={() => change(() => patch(path, { enabled: false }))}>
-              Withdraw
+              Turn off link
             </button>
           </div>
         </>

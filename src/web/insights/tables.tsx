@@ -255,8 +255,8 @@ export function FunnelTable({ answer, onChoose }: { answer: Answer; onChoose: (s
           <tr>
             <th>Step</th>
             <th class="number">Reached</th>
-            <th class="number">Left before</th>
-            <th class="number">Of all</th>
+            <th class="number">Dropped off</th>
+            <th class="number">Conversion</th>
             <th class="number">Median time</th>
             <th class="number">Average time</th>
           </tr>

@@ -28,7 +28,7 @@ export function SignInSections() {
           <TextField
             name="current_password"
             type="password"
-            label="Present password"
+            label="Current password"
             required
             autocomplete="current-password"
             maxLength={1024}

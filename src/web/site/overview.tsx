@@ -61,7 +61,7 @@ function Numbers({ items }: { items: readonly Item[] }) {
           <dd>
             <strong>{itemText(kind, now)}</strong>
             <Change value={now} previous={previous} isIncreaseBad={isIncreaseBad === true} />
-            {previous !== null && <span class="note">before: {itemText(kind, previous)}</span>}
+            {previous !== null && <span class="note">was {itemText(kind, previous)}</span>}
           </dd>
         </div>
       ))}

@@ -115,7 +115,7 @@ export const tableGroups: readonly TableGroup[] = [
       table('Browser', 'Browsers', 'event', '$browser'),
       table('DeviceType', 'Devices', 'event', '$device_type'),
       table('OS', 'Systems', 'event', '$os'),
-      table('Viewport', 'Windows'),
+      table('Viewport', 'Screen sizes'),
     ],
   },
   {

@@ -123,7 +123,7 @@ function Rows({
   onFilter: (filter: SiteFilter) => void
   onMore: (() => void) | null
 }) {
-  if (value.rows.length === 0) return <p class="note">No data about this in these days.</p>
+  if (value.rows.length === 0) return <p class="note">No data in this period</p>
   return (
     <>
       <Scroll label={`Table: ${table.title}`}>

@@ -23,7 +23,7 @@ export const RunBar = ({ working, isInBackground, onAsk, onStartInBackground, on
       title="For long statements: up to ten minutes, also while this page is closed"
       onClick={onStartInBackground}
     >
-      Start in the background
+      Run in background
     </button>
     <button type="button" onClick={() => onAsk('explain')}>
       Explain

@@ -133,7 +133,7 @@ export function Workbench({ opened, written, keeps, onSaved, side, onSide }: Pro
         </aside>
       </div>
       {runs.explained && (
-        <Dialog title="How the statement is carried out" onClose={runs.closeExplained}>
+        <Dialog title="Query plan" onClose={runs.closeExplained}>
           <ExplainPanel answer={runs.explained} />
         </Dialog>
       )}

@@ -266,7 +266,7 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     await page.goto(`${web.facts.url}/#/project/${project.id}/sql?${new URLSearchParams({ q: statement })}`)
     await page.reload()
     await page.getByRole('textbox', { name: 'SQL statement' }).waitFor()
-    await page.getByRole('button', { name: /^Run/ }).click()
+    await page.getByRole('button', { name: /^Run(?! in)/ }).click()
     await page.getByRole('tab', { name: 'Chart' }).click()
     const split = page.getByRole('img', { name: /^Line chart.* 2 series over 3 intervals, .*: buy, visit\.$/ })
     await split.waitFor()

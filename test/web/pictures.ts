@@ -69,7 +69,7 @@ for (const [size, viewport] of Object.entries(sizes))
     for (const [name, path] of Object.entries(all)) {
       await page.goto(at(path))
       await page.getByRole('heading', { level: 1 }).waitFor()
-      if (name === 'sql') await page.getByRole('button', { name: /^Run/ }).click()
+      if (name === 'sql') await page.getByRole('button', { name: /^Run(?! in)/ }).click()
       await page.waitForLoadState('networkidle')
       await page.waitForTimeout(1500) // tiles begin when they come into view
       await settled(page)

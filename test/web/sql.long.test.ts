@@ -293,7 +293,7 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     await page.setViewportSize({ width: 360, height: 740 })
     await page.emulateMedia({ colorScheme: 'dark' })
     await open(`?q=${encodeURIComponent(`select '${name}' as "${name}", 1 as n`)}`)
-    await page.getByRole('button', { name: /^Run/ }).click()
+    await page.getByRole('button', { name: /^Run(?! in)/ }).click()
     await grid().getByRole('gridcell', { name }).waitFor()
     await page.getByRole('tab', { name: 'Chart' }).click()
     await page.getByRole('img', { name: /^Bar chart/ }).waitFor()

@@ -1,6 +1,7 @@
 import type { RecordBatch, Table } from 'apache-arrow'
 import type { RecoveryReport } from '../../engine/storage/recovery/recovery-report.ts'
 import { checkOptionNames } from '../../errors/check-option-names.ts'
+import { WaymarkError } from '../../errors/errors.ts'
 import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from '../../events/ingestion/decoding/inputs.ts'
 import type { IngestAnswer } from '../../events/ingestion/intake.ts'
 import type { LocalProject } from '../../project.ts'
@@ -67,7 +68,7 @@ export class ConnectedProject implements Project {
 
   async queryArrow(query: Query, options: { readonly signal?: AbortSignal } = {}): Promise<Table> {
     checkOptionNames(options, ['signal'], 'queryArrow')
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       const role = await this.membership.current()
       if (role.is === 'owner') return (await role.waymark.project(this.id)).queryArrow(query, options)
       try {
@@ -76,20 +77,28 @@ export class ConnectedProject implements Project {
         const { Table } = await import('apache-arrow')
         return new Table(batches)
       } catch (error) {
-        await goneOrThrow(error, role.link.left)
+        if (!(error instanceof OwnerGone)) throw error
+        await role.link.mayAskAgain(error, tries)
       }
     }
   }
 
   async *queryArrowBatches(query: Query, options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<RecordBatch, void, undefined> {
     checkOptionNames(options, ['signal'], 'queryArrowBatches')
-    for (;;) {
+    let isBegun = false
+    for (let tries = 1; ; tries++) {
       const role = await this.membership.current()
       if (role.is === 'owner') return yield* (await role.waymark.project(this.id)).queryArrowBatches(query, options)
       try {
-        return yield* await role.link.batches(this.id, query, options.signal)
+        for await (const batch of await role.link.batches(this.id, query, options.signal)) {
+          isBegun = true
+          yield batch
+        }
+        return
       } catch (error) {
-        await goneOrThrow(error, role.link.left)
+        if (!(error instanceof OwnerGone)) throw error
+        if (isBegun) throw new WaymarkError('owner-ended', {}, { cause: error }) // rows that were given cannot be taken back
+        await role.link.mayAskAgain(error, tries)
       }
     }
   }
@@ -131,10 +140,4 @@ export class ConnectedProject implements Project {
       },
     })
   }
-}
-
-/** Rows that were given cannot be taken back: only what fails before the first one is asked again. */
-async function goneOrThrow(error: unknown, left: Promise<void>): Promise<void> {
-  if (!(error instanceof OwnerGone)) throw error
-  await left
 }

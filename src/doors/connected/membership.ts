@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 import { readLastOwner } from '../../engine/storage/locks/lock.ts'
 import type { LocalWaymark } from '../../engine.ts'
 import { WaymarkError } from '../../errors/errors.ts'
@@ -122,9 +122,12 @@ export class Membership {
   /** Gives the directory to one of the others, when what they have asked is answered. */
   async close(): Promise<void> {
     const { role } = this
-    if (role?.is === 'guest') await role.link.idle(leaveMs)
-    this.closing.abort(new WaymarkError('closed', {}))
-    if (role?.is === 'guest') role.link.close()
+    this.closing.abort(new WaymarkError('closed', {})) // further calls are refused
+    if (role?.is === 'guest') {
+      await turn() // calls that were made before are sent
+      await role.link.idle(leaveMs)
+      role.link.close()
+    }
     await this.seeking.catch(() => undefined) // it may be about to become the owner
     await this.leave()
   }

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { getRequestListener } from '@hono/node-server'
-import { writeError } from '../../engine/isolation/wire-error.ts'
+import { readError, writeError } from '../../engine/isolation/wire-error.ts'
 import { writeValue } from '../../engine/isolation/wire-value.ts'
 import type { LocalWaymark } from '../../engine.ts'
 import { InternalError, WaymarkError } from '../../errors/errors.ts'
@@ -18,7 +18,20 @@ import { announceOwner, newSecret } from '../../service/directory/announcement.t
 import type { Send } from '../http/server/operator.ts'
 import type { FileImportOptions } from '../library/import-files.ts'
 import { allCalls } from './calls.ts'
-import { type Call, framed, type Kind, kindHeader, logHeader, read, readTaken, secretHeader, type Taken, takenHeader } from './protocol.ts'
+import {
+  type Call,
+  framed,
+  type Kind,
+  kindHeader,
+  logHeader,
+  mostHeaderBytes,
+  read,
+  readTaken,
+  secretHeader,
+  type Taken,
+  takenHeader,
+  type Watched,
+} from './protocol.ts'
 import { serverCallsOf } from './server-calls.ts'
 import { type SharedHandler, sharedHandlers } from './shared-handlers.ts'
 
@@ -79,19 +92,17 @@ const answerOf = async (waymark: LocalWaymark, { target, method }: Call, answer:
 }
 
 /** Options hold what cannot be sent: a signal, and a function that hears of progress. */
-const withWatching = (args: readonly unknown[], about: { signal: AbortSignal; onProgress: (value: unknown) => void }): unknown[] =>
-  args.map((arg) => {
-    if (arg === null || typeof arg !== 'object' || !('$watched' in arg)) return arg
-    const { $watched, ...options } = arg as { readonly $watched: readonly string[] }
-    return { ...options, ...Object.fromEntries($watched.map((name) => [name, about[name as 'signal']])) }
-  })
+const withWatching = ({ args, watched }: Call, own: Required<Watched>): unknown[] =>
+  args.map((arg, i) =>
+    watched[i]!.length === 0 ? arg : { ...(arg as object), ...Object.fromEntries(watched[i]!.map((name) => [name, own[name]])) },
+  )
 
 async function call(waymark: LocalWaymark, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const signal = signalOf(response)
   try {
     const asked = read(await buffer(request)) as Call
     const { on, token } = await targetOf(waymark, asked)
-    const args = withWatching(asked.args, { signal, onProgress: (progress) => response.write(framed({ progress })) })
+    const args = withWatching(asked, { signal, onProgress: (progress) => response.write(framed({ progress })) })
     const answer = await on[asked.method]!(...args)
     response.end(framed({ answer: await answerOf(waymark, asked, answer), token }))
   } catch (error) {
@@ -101,8 +112,8 @@ async function call(waymark: LocalWaymark, request: IncomingMessage, response: S
 
 async function batches(waymark: LocalWaymark, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const signal = signalOf(response)
-  const { project, query } = read(await buffer(request)) as { project: number; query: never }
   try {
+    const { project, query } = read(await buffer(request)) as { project: number; query: never }
     const bytes = arrowBytes((await waymark.project(project)).queryArrowBatches(query, { signal }))
     const first = await bytes.next() // a wrong statement fails before anything is answered
     const rest = async function* () {
@@ -116,22 +127,34 @@ async function batches(waymark: LocalWaymark, request: IncomingMessage, response
   }
 }
 
+/** Of lines that would be too long for a header, the beginnings. */
+function linesText(lines: readonly unknown[]): string {
+  const whole = encodeURIComponent(JSON.stringify(lines))
+  if (whole.length < mostHeaderBytes / 2) return whole
+  const short = (_: string, value: unknown) => (typeof value === 'string' ? value.slice(0, 1000) : value)
+  return encodeURIComponent(JSON.stringify(lines.slice(0, 20), short))
+}
+
 async function forwarded(shared: SharedHandler, request: Request, taken: Taken, cut: () => void): Promise<Response> {
   const lines: unknown[] = []
   const headers = new Headers(request.headers)
   for (const name of [secretHeader, kindHeader, takenHeader]) headers.delete(name)
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
-  const asSent = new Request(taken.url, { method: request.method, headers, ...(hasBody && { body: request.body, duplex: 'half' }) })
+  const { method, signal } = request
+  const asSent = new Request(taken.url, { method, headers, signal, ...(hasBody && { body: request.body, duplex: 'half' }) } as RequestInit)
   const response = await shared.handle(asSent, {
     address: taken.address,
     mountedAt: taken.mountedAt ?? undefined,
     attempt: taken.attempt,
-    authenticate: async () => taken.host as HostUser | null,
+    authenticate: async () => {
+      if (taken.hostFailure) throw readError(taken.hostFailure)
+      return taken.host as HostUser | null
+    },
     log: (line) => void lines.push(line),
     cut,
   })
   const answer = new Response(response.body, response)
-  answer.headers.set(logHeader, encodeURIComponent(JSON.stringify(lines)))
+  answer.headers.set(logHeader, linesText(lines))
   return answer
 }
 
@@ -166,7 +189,7 @@ class Guests {
 const listening = (server: Server, path: string): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(path, () => resolve())
+    server.listen({ path, exclusive: true }, () => resolve()) // a worker of a cluster would leave the socket to its primary
   })
 
 /** Opens the door of the process that has the directory. It is closed with the directory, when what guests have asked is answered. */
@@ -185,14 +208,14 @@ export async function openOwnerDoor(waymark: LocalWaymark, report: (error: unkno
       const taken = readTaken(request.headers.get(takenHeader)!)
       if (request.headers.get(kindHeader) !== 'operator') return forwarded(await handlers.of(taken.options), request, taken, cut)
       const hasBody = request.method !== 'GET' && request.method !== 'HEAD'
-      const { method, headers } = request
+      const { method, headers, signal } = request
       return (await asOperator())(
-        new Request(taken.url, { method, headers, ...(hasBody && { body: request.body, duplex: 'half' }) } as RequestInit),
+        new Request(taken.url, { method, headers, signal, ...(hasBody && { body: request.body, duplex: 'half' }) } as RequestInit),
       )
     },
     { overrideGlobalObjects: false },
   )
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: mostHeaderBytes }, (request, response) => {
     if (!isSecret(request.headers[secretHeader], secret)) return void response.writeHead(404).end()
     if (guests.isLeaving && request.headers[kindHeader] === 'watch') return void response.writeHead(leavingStatus).end()
     response.on('error', () => undefined) // the guest has gone

@@ -1,5 +1,6 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { RecordBatch } from 'apache-arrow'
 import { readError, type WireError } from '../../engine/isolation/wire-error.ts'
 import { readValue } from '../../engine/isolation/wire-value.ts'
@@ -10,11 +11,13 @@ import {
   type Kind,
   kindHeader,
   logHeader,
+  mostHeaderBytes,
   type Part,
   secretHeader,
   type Taken,
   takenHeader,
   unframed,
+  type Watched,
   writeTaken,
   written,
 } from './protocol.ts'
@@ -66,6 +69,7 @@ const ofConnection: ReadonlySet<string> = new Set([
   'proxy-connection',
   'te',
   'trailer',
+  'expect',
 ])
 const withoutBody: ReadonlySet<number> = new Set([101, 204, 205, 304])
 
@@ -82,6 +86,10 @@ const linesOf = (message: IncomingMessage): readonly unknown[] => {
   const text = message.headers[logHeader]
   return typeof text === 'string' ? (JSON.parse(decodeURIComponent(text)) as unknown[]) : []
 }
+
+/** An owner that breaks connections off is asked this often, each after a pause. */
+const mostTries = 5
+const againMs = 500
 
 export class OwnerLink {
   private readonly address: OwnerAddress
@@ -136,16 +144,24 @@ export class OwnerLink {
     })
   }
 
+  /** Resolves when the next owner may be asked, or this one once more: a connection may break off without its end. */
+  async mayAskAgain(error: OwnerGone, tries: number): Promise<void> {
+    const stop = new AbortController()
+    const hasLeft = this.left.then(() => true)
+    const isHere = wait(againMs, false, { signal: stop.signal })
+    isHere.catch(() => undefined)
+    const isOver = await Promise.race([hasLeft, isHere])
+    stop.abort()
+    if (!isOver && tries >= mostTries) throw new WaymarkError('owner-ended', {}, { cause: error })
+  }
+
   close(): void {
     this.isLeaving = true
     this.watching.destroy()
     this.agent.destroy()
   }
 
-  async call(
-    call: Call,
-    { signal, onProgress }: { signal?: AbortSignal; onProgress?: (value: unknown) => void } = {},
-  ): Promise<{ answer: unknown; token: string | null }> {
+  async call(call: Call, { signal, onProgress }: Watched = {}): Promise<{ answer: unknown; token: string | null }> {
     const body = written(call)
     return this.during(async () => {
       const last = await lastPart(await this.ask({ kind: 'call', method: 'POST', body, signal }), onProgress).catch((cause: unknown) => {
@@ -167,7 +183,11 @@ export class OwnerLink {
         for await (const part of unframed(message)) if ('failure' in part) throw readError(part.failure as WireError)
       const { arrowBatches } = await import('../../lib/bytes/arrow-bytes.ts')
       const bytes = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
-        yield* message
+        try {
+          yield* message
+        } catch (cause) {
+          throw signal?.aborted ? signal.reason : new OwnerGone(true, { cause })
+        }
       }
       return endingWith(arrowBatches(bytes()), end)
     } catch (error) {
@@ -238,8 +258,11 @@ async function lastPart(message: IncomingMessage, onProgress?: (value: unknown) 
   throw new Error('The answer has ended early')
 }
 
-/** Errors of a connection that was never made: nothing was sent. */
-const neverConnected: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOENT', 'EACCES'])
+/** By what is sent, never by what the headers of a client say: the bytes that are left over would be the next request on the connection. */
+const framing = (body: Asked['body']): Record<string, string> => {
+  if (!body) return {}
+  return body instanceof Uint8Array ? { 'content-length': String(body.length) } : { 'transfer-encoding': 'chunked' }
+}
 
 function ask(
   { socket, secret }: OwnerAddress,
@@ -249,16 +272,18 @@ function ask(
   return new Promise((resolve, reject) => {
     const fields: Record<string, string | string[]> = {}
     headers?.forEach((value, name) => {
-      fields[name] = value
+      if (name !== 'content-length') fields[name] = value
     })
-    const all = { host: 'waymark', ...fields, [secretHeader]: secret, [kindHeader]: kind }
-    const length = body instanceof Uint8Array ? { 'content-length': String(body.length) } : {}
-    const options = { socketPath: socket, agent, method, path, headers: { ...all, ...length }, ...(signal ? { signal } : {}) }
-    const asked = httpRequest(options, resolve)
+    const all = { host: 'waymark', ...fields, ...framing(body), [secretHeader]: secret, [kindHeader]: kind }
+    const options = { socketPath: socket, agent, method, path, headers: all, maxHeaderSize: mostHeaderBytes, ...(signal ? { signal } : {}) }
+    const asked = httpRequest(options, (message) => {
+      message.on('error', () => undefined) // who reads it hears of it
+      resolve(message)
+    })
     let failedBody: unknown
-    asked.once('error', (error: NodeJS.ErrnoException) => {
+    asked.on('error', (error: NodeJS.ErrnoException) => {
       if (signal?.aborted) reject(signal.reason)
-      else reject(failedBody ?? new OwnerGone(!neverConnected.has(error.code ?? ''), { cause: error }))
+      else reject(failedBody ?? new OwnerGone(error.syscall !== 'connect', { cause: error }))
     })
     if (body === null) asked.end()
     else if (body instanceof Uint8Array) asked.end(body)

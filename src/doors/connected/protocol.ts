@@ -1,4 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
+import type { WireError } from '../../engine/isolation/wire-error.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 
 // What the processes of one data directory say to each other, over HTTP on a socket of the machine, with a secret that only who may read the directory knows. A guest is a process that
@@ -13,6 +14,9 @@ export const takenHeader = 'x-waymark-taken'
 /** Of an answer: the lines that it wrote to the log, as a list in JSON, percent-encoded. */
 export const logHeader = 'x-waymark-log'
 
+/** The headers of a client come with facts about its request and with lines for the log: more than Node takes of itself. */
+export const mostHeaderBytes = 1024 ** 2
+
 /** `watch`: lasts as long as the guest is connected. `call`: a method. `batches`: rows as an Arrow stream. `request`: one that a guest has taken. `operator`: of typed calls. `command`: of the command line. */
 export type Kind = 'watch' | 'call' | 'batches' | 'request' | 'operator' | 'command'
 
@@ -25,6 +29,14 @@ export interface Call {
   readonly target: Target
   readonly method: string
   readonly args: readonly unknown[]
+  /** For each argument, which options the owner puts in place of those that cannot be sent. */
+  readonly watched: readonly (readonly (keyof Watched)[])[]
+}
+
+/** Options that cannot be sent: functions stay in the process that they were passed in. */
+export interface Watched {
+  readonly signal?: AbortSignal
+  readonly onProgress?: (value: unknown) => void
 }
 
 /** The parts of an answer to a call. */
@@ -40,6 +52,8 @@ export interface Taken {
   readonly mountedAt: string | null
   /** Whom the guest's application has signed in; absent: it was not asked. */
   readonly host: unknown
+  /** Why the application could not say it. */
+  readonly hostFailure: WireError | null
   /** The options of its handler, as JSON. */
   readonly options: string
   /** The same when a request is sent again. */

@@ -19,8 +19,13 @@ export function plainOptions<R>(options: HandlerOptions<R>): string {
     ...{ publicUrl, trustedProxies, at, sendsCompressed, intake },
     ...{ limits: limits?.(), rows: rows?.(), allowsDownloads: allowsDownloads?.(), concurrency: concurrency?.() },
   }
-  return JSON.stringify(plain)
+  return JSON.stringify(plain, (_, value) => (value === Number.POSITIVE_INFINITY ? unbounded : value))
 }
+
+/** JSON has no infinity. */
+const unbounded = 'unbounded'
+const readOptions = (options: string): PlainOptions =>
+  JSON.parse(options, (_, value) => (value === unbounded ? Number.POSITIVE_INFINITY : value)) as PlainOptions
 
 export interface About {
   readonly address: string | null
@@ -49,7 +54,7 @@ export function sharedHandlers(waymark: LocalWaymark): SharedHandlers {
   const made = new Map<string, SharedHandler>()
   const handlers: SharedHandlers = {
     of(options) {
-      const handler = made.get(options) ?? handlerOf(waymark, JSON.parse(options) as PlainOptions)
+      const handler = made.get(options) ?? handlerOf(waymark, readOptions(options))
       made.delete(options)
       made.set(options, handler)
       if (made.size > mostHandlers) made.delete(made.keys().next().value!)

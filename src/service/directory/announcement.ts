@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type DirectoryIdentity, directoryIdentity, isSameDirectory } from '../../engine/storage/locks/directory-identity.ts'
-import { isAlive, isOfThisBoot, type ProcessIdentity, thisProcess } from '../../engine/storage/locks/process-identity.ts'
+import { isAlive, isOfThisBoot, isSinceBoot, type ProcessIdentity, thisProcess } from '../../engine/storage/locks/process-identity.ts'
 
 // While a process owns a directory, these files contain its address, the secret for those who call it, and the directory and process that they belong to: in a
 // copy of the directory they are invalid.
@@ -35,11 +35,18 @@ async function write(dataDir: string, name: string, address: object): Promise<()
   return () => rm(file, { force: true })
 }
 
-async function find<A>(dataDir: string, name: string): Promise<(A & { readonly isHere: boolean; readonly pid: number }) | null> {
+interface Found {
+  readonly isHere: boolean
+  /** It may be in another container of this machine. */
+  readonly isOfThisBoot: boolean
+  readonly pid: number
+}
+
+async function find<A>(dataDir: string, name: string): Promise<(A & Found) | null> {
   const { directory, process: owner, ...address } = JSON.parse(await readFile(join(dataDir, name), 'utf8')) as Announcement
   if (!isSameDirectory(directory, await directoryIdentity(dataDir))) return null
   const isHere = isOfThisBoot(owner)
-  return isHere && !isAlive(owner) ? null : { ...(address as A), isHere, pid: owner.pid }
+  return isHere && !isAlive(owner) ? null : { ...(address as A), isHere, isOfThisBoot: isSinceBoot(owner), pid: owner.pid }
 }
 
 /** The answer takes the file away. */
@@ -52,5 +59,7 @@ export const announced = (dataDir: string): Promise<(Address & { readonly isHere
 export const announceOwner = (dataDir: string, address: OwnerAddress): Promise<() => Promise<void>> => write(dataDir, files.owner, address)
 
 /** Null: nobody has the directory, or its owner takes no calls. */
-export const announcedOwner = (dataDir: string): Promise<(OwnerAddress & { readonly pid: number }) | null> =>
-  find<OwnerAddress>(dataDir, files.owner).catch(() => null)
+export const announcedOwner = async (dataDir: string): Promise<(OwnerAddress & { readonly pid: number }) | null> => {
+  const found = await find<OwnerAddress>(dataDir, files.owner).catch(() => null)
+  return found?.isOfThisBoot ? found : null // after a restart of the machine, anybody may have taken the name of the socket
+}

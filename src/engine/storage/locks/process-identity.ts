@@ -56,8 +56,11 @@ export const thisProcess = (): ProcessIdentity => ({
   host: hostname(),
 })
 
+/** It was started since the last boot of the machine, here or in another container. */
+export const isSinceBoot = ({ boot }: Pick<ProcessIdentity, 'boot'>): boolean => boot === bootId()
+
 /** It was started on this machine since the last boot. */
-export const isOfThisBoot = ({ host, boot }: ProcessIdentity): boolean => host === hostname() && boot === bootId()
+export const isOfThisBoot = ({ host, boot }: ProcessIdentity): boolean => host === hostname() && isSinceBoot({ boot })
 
 export const isAlive = (one: ProcessIdentity): boolean => {
   if (!isOfThisBoot(one) || !answersSignals(one.pid)) return false

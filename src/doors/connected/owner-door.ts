@@ -2,7 +2,7 @@ import { randomUUID, timingSafeEqual } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
@@ -14,7 +14,7 @@ import { InternalError, WaymarkError } from '../../errors/errors.ts'
 import { arrowBytes } from '../../lib/bytes/arrow-bytes.ts'
 import type { LocalProject } from '../../project.ts'
 import type { HostUser } from '../../service/accounts/organizations/host-users.ts'
-import { announceOwner, newSecret } from '../../service/directory/announcement.ts'
+import { announceOwner, leftSocket, newSecret } from '../../service/directory/announcement.ts'
 import type { Send } from '../http/server/operator.ts'
 import type { FileImportOptions } from '../library/import-files.ts'
 import { allCalls } from './calls.ts'
@@ -43,13 +43,25 @@ const leaveMs = 20_000
 /** What guests see when nothing more is taken: they look for the next owner. */
 const leavingStatus = 503
 
-/** Not in the data directory, which people copy while it is in use: a socket cannot be copied. On Linux it has a name and no file. */
+const socketName = 'owner.sock'
+/** The longest path that every system takes for a socket. */
+const longestPath = 100
+
+/**
+ * In a folder that only this user may enter: others can neither reach it nor put one of theirs in its place. Not in the data directory, which people copy while it is
+ * in use: a socket cannot be copied.
+ */
 async function newSocket(): Promise<{ path: string; remove: () => Promise<void> }> {
-  const name = `waymark-${randomUUID()}`
-  if (process.platform === 'linux') return { path: `\0${name}`, remove: async () => undefined }
-  if (process.platform === 'win32') return { path: `\\\\.\\pipe\\${name}`, remove: async () => undefined }
-  const folder = await mkdtemp(join(tmpdir(), 'waymark-')) // only its owner may enter it
-  return { path: join(folder, 'owner.sock'), remove: () => rm(folder, { recursive: true, force: true }) }
+  if (process.platform === 'win32') return { path: `\\\\.\\pipe\\waymark-${randomUUID()}`, remove: async () => undefined }
+  const usual = join(tmpdir(), 'waymark-')
+  const folder = await mkdtemp(Buffer.byteLength(join(`${usual}xxxxxx`, socketName)) > longestPath ? '/tmp/waymark-' : usual)
+  return { path: join(folder, socketName), remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
+/** The folder of an owner that was killed. */
+async function removeSocketOf(left: string | null): Promise<void> {
+  if (left !== null && basename(left) === socketName && /^waymark-\w{6}$/.test(basename(dirname(left))))
+    await rm(dirname(left), { recursive: true, force: true })
 }
 
 const isSecret = (given: string | string[] | undefined, secret: string): boolean => {
@@ -227,6 +239,7 @@ export async function openOwnerDoor(waymark: LocalWaymark, report: (error: unkno
   })
   // Connections last as long as their guests: one that ended by itself could meet a request on its way.
   Object.assign(server, { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0, timeout: 0 })
+  await removeSocketOf(await leftSocket(waymark.dataDir))
   const { path, remove } = await newSocket()
   await listening(server, path)
   server.unref()

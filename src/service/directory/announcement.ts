@@ -61,5 +61,16 @@ export const announceOwner = (dataDir: string, address: OwnerAddress): Promise<(
 /** Null: nobody has the directory, or its owner takes no calls. */
 export const announcedOwner = async (dataDir: string): Promise<(OwnerAddress & { readonly pid: number }) | null> => {
   const found = await find<OwnerAddress>(dataDir, files.owner).catch(() => null)
-  return found?.isOfThisBoot ? found : null // after a restart of the machine, anybody may have taken the name of the socket
+  return found?.isOfThisBoot ? found : null // after a restart of the machine, anybody may have made the folder of the socket
+}
+
+/** The socket that the last owner has announced and not taken back. */
+export const leftSocket = async (dataDir: string): Promise<string | null> => {
+  const text = await readFile(join(dataDir, files.owner), 'utf8').catch(() => '{}')
+  try {
+    const { socket } = JSON.parse(text) as Partial<OwnerAddress>
+    return typeof socket === 'string' ? socket : null
+  } catch {
+    return null
+  }
 }

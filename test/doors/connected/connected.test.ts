@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createClient, createHandler, type OpenOptions, open, toNodeHandler, type Waymark } from '../../../src/index.ts'
@@ -128,6 +128,7 @@ test('commands reach an application that has the directory open and serves nothi
   await rm(out)
   const { socket, secret } = JSON.parse(await readFile(join(dataDir, 'owner.json'), 'utf8')) as { socket: string; secret: string }
   expect((await stat(join(dataDir, 'owner.json'))).mode & 0o777).toBe(0o600)
+  expect((await stat(dirname(socket))).mode & 0o777).toBe(0o700)
   const ask = (headers: Record<string, string>) =>
     new Promise<number>((resolve, reject) => {
       request({ socketPath: socket, path: '/_local/list-projects', method: 'POST', headers }, (answer) => {

@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Member } from './members.ts'
 import { rollingRestarts } from './rolling-cases.ts'
@@ -37,6 +38,7 @@ test('an owner that is killed while it works: what may come twice is asked again
     ]
     await expect.poll(() => guest.sockets - before, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(6) // two of each request, but for those that were there
     await owner.kill()
+    const { socket } = JSON.parse(await readFile(join(dataDir, 'owner.json'), 'utf8')) as { socket: string }
     const [unknown, keyed, read, query] = await Promise.all(asked)
     expect(unknown).toMatchObject({
       status: 503,
@@ -44,6 +46,7 @@ test('an owner that is killed while it works: what may come twice is asked again
       body: { code: 'owner_ended', detail: expect.stringContaining('may have been carried out') },
     })
     expect([keyed!.status, read!.status, query!.status]).toEqual([201, 200, 200])
+    expect(existsSync(dirname(socket))).toBe(false) // the next owner has removed what the killed one left
     const { body } = await send(`/api/organizations/${organization_id}/projects/`, 'GET')
     const names = (body.results as { name: string }[]).map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(['before', 'with a key']))

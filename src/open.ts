@@ -1,7 +1,7 @@
 import type { OpenOptions, Waymark } from './engine.ts'
 
 /**
- * Opens a data directory. One process owns it until `close()`.
+ * Opens a data directory, which this process owns until `close()`; with `engine.postgres`, one of several servers.
  *
  * @example const waymark = await open({ dataDir: './data' })
  */

@@ -6,6 +6,10 @@ import { capture, countOf, eventOf, sql } from './together.ts'
 // Servers, ClickHouse and PostgreSQL are killed, cut off and stopped while events come. Afterwards every acknowledged event is stored, once.
 
 /** Sends events to all servers until it is stopped, and repeats what was not acknowledged, with the same uuids. */
+/** Those that a failed check has left. */
+const loads = new Set<Load>()
+export const stopLoads = () => Promise.all([...loads].map((load) => load.stop()))
+
 class Load {
   readonly acknowledged = new Set<string>()
   refusals = 0
@@ -13,10 +17,12 @@ class Load {
   private readonly senders: Promise<void>[]
   constructor(servers: readonly Server[], eventName: string, lanes = 2) {
     this.senders = Array.from({ length: lanes }, (_, lane) => this.send(servers, eventName, lane))
+    loads.add(this)
   }
 
   async stop(): Promise<void> {
     this.isOver = true
+    loads.delete(this)
     await Promise.all(this.senders)
   }
 
@@ -26,6 +32,7 @@ class Load {
       for (let attempt = 0; ; attempt++) {
         const answer = await capture(servers[(i + attempt) % servers.length]!, batch, 15_000).catch(() => null)
         if (answer?.status === 200) break
+        if (this.isOver && attempt > 100) return // a failed check has left it
         this.refusals++
         await pause(100)
       }

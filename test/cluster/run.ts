@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { hasClickHouse, howToInstallClickHouse } from '../clickhouse/chdb.ts'
 import { whyNoPostgres } from '../harness/postgres.ts'
 import { type Counts, createChecks } from './checks.ts'
-import { faultChecks, faultRounds } from './faults.ts'
+import { faultChecks, faultRounds, stopLoads } from './faults.ts'
 import { fencingChecks } from './fencing.ts'
 import { buildPrograms, startCluster } from './parts.ts'
 import { togetherChecks } from './together.ts'
@@ -37,6 +37,7 @@ else {
       }
     }
   } finally {
+    await stopLoads()
     await cluster.close()
   }
 }

@@ -78,14 +78,15 @@ export async function startPostgres(): Promise<Postgres> {
     }
   }
   let server = await start()
-  const session = spawn(
-    'sh',
-    ['-c', `exec '${join(bin, 'psql')}' -X -A -t -h 127.0.0.1 -p ${port} -U waymark -d postgres -v VERBOSITY=terse 2>&1`],
-    { ...options, stdio: ['pipe', 'pipe', 'ignore'] },
-  )
+  const psql = `exec '${join(bin, 'psql')}' -X -A -t -h 127.0.0.1 -p ${port} -U waymark -d postgres -v VERBOSITY=terse 2>&1`
+  const connect = () => spawn('sh', ['-c', psql], { ...options, stdio: ['pipe', 'pipe', 'ignore'] })
+  let session = connect()
+  let sql = statements(session)
   return {
     port,
-    sql: statements(session),
+    get sql() {
+      return sql
+    },
     kill: async () => {
       const ended = new Promise((resolve) => server.once('exit', resolve))
       server.kill('SIGKILL')
@@ -93,6 +94,9 @@ export async function startPostgres(): Promise<Postgres> {
     },
     startAgain: async () => {
       server = await startPatiently()
+      session.kill()
+      session = connect()
+      sql = statements(session)
     },
     stop: async () => {
       const ended = new Promise((resolve) => server.once('exit', resolve))
@@ -111,6 +115,7 @@ const literal = (value: SqlValue): string => {
 
 /** The statement port through one session: each statement is prepared with its places and executed with its values. */
 function statements(session: ChildProcess): Sql {
+  session.stdin!.on('error', () => undefined) // the server was killed
   const lines = createInterface({ input: session.stdout! })[Symbol.asyncIterator]()
   let turn: Promise<unknown> = Promise.resolve()
   const say = (text: string): Promise<string[]> => {

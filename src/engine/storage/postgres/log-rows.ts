@@ -41,7 +41,7 @@ export function logRows(postgres: Postgres, project: number): LogRows {
            INSERT INTO ${schema}.cluster_log_ends (project, last_seq) SELECT $1::integer, records FROM total
            ON CONFLICT (project) DO UPDATE SET last_seq = cluster_log_ends.last_seq + EXCLUDED.last_seq RETURNING last_seq),
          numbered AS (
-           SELECT ends.last_seq - total.records + (sum(records) OVER (ORDER BY n))::bigint AS last_seq, batch.records, append_id, bytes
+           SELECT ends.last_seq - total.records + (sum(batch.records) OVER (ORDER BY batch.n))::bigint AS last_seq, batch.records, append_id, bytes
            FROM batch, total, ends),
          added AS (
            INSERT INTO ${schema}.cluster_log (project, first_seq, last_seq, append_id, batch)

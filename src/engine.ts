@@ -1,6 +1,5 @@
 import { access, constants, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type Cluster, keyOfCluster, openCluster } from './cluster.ts'
 import { createAdmission } from './engine/admission/admission.ts'
 import { answersInMemory } from './engine/admission/kept-answers.ts'
 import type { Backends } from './engine/backend/backend.ts'
@@ -28,6 +27,7 @@ import { DailySalts } from './events/ingestion/cookieless/salts.ts'
 import type { Transformations } from './events/ingestion/transforming/ports.ts'
 import { loadTracing } from './lib/flow/tracing.ts'
 import { withoutTrailingSlashes } from './lib/text/without-trailing-slashes.ts'
+import { type Cluster, keyOfCluster, openCluster } from './open-cluster.ts'
 import { OpenProjects, type ProjectFailure } from './open-projects.ts'
 import type { Project } from './project.ts'
 import type { Accounts } from './service/accounts/accounts.ts'
@@ -253,7 +253,11 @@ const checkCluster = ({ engine, dataDir, isolate, recovery, logRetention }: Open
   if (postgres === undefined) return
   const url = typeof postgres === 'string' ? postgres : postgres?.url
   if (typeof postgres === 'object') checkOptionNames(postgres, ['url', 'schema'], 'engine.postgres')
-  mustBe(/^postgres(ql)?:\/\//.test(String(url)), 'engine.postgres', 'must be the address of a database, "postgres://user:password@host:5432/database"')
+  mustBe(
+    /^postgres(ql)?:\/\//.test(String(url)),
+    'engine.postgres',
+    'must be the address of a database, "postgres://user:password@host:5432/database"',
+  )
   mustBe(dataDir !== ':memory:', 'dataDir', 'must be a directory, or left out, with engine.postgres')
   mustBe(isolate !== true, 'isolate', 'is not available with engine.postgres: queries run in ClickHouse')
   mustBe(recovery !== 'partial', 'recovery', 'must be "complete" with engine.postgres')

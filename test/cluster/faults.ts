@@ -43,7 +43,9 @@ class Load {
 
 /** All rows of the table as they are, without FINAL or DISTINCT. */
 async function recount({ clickhouse }: Cluster, load: Load, eventName: string): Promise<void> {
-  const stored = await clickhouse.rows<[string, number]>(`SELECT toString(uuid), count() FROM events WHERE event = '${eventName}' GROUP BY uuid`)
+  const stored = await clickhouse.rows<[string, number]>(
+    `SELECT toString(uuid), count() FROM events WHERE event = '${eventName}' GROUP BY uuid`,
+  )
   const twice = stored.filter(([, count]) => count !== 1)
   const there = new Set(stored.map(([uuid]) => uuid))
   const lost = [...load.acknowledged].filter((uuid) => !there.has(uuid))
@@ -65,7 +67,9 @@ async function settled(server: Server, eventName: string, seconds = 90): Promise
 }
 
 const holderOf = async ({ postgres }: Cluster, project = 1): Promise<string> => {
-  const [row] = await postgres.sql.rows<{ holder: string }>(`SELECT coalesce(holder, '') AS holder FROM waymark.cluster_partitions WHERE project = ${project}`)
+  const [row] = await postgres.sql.rows<{ holder: string }>(
+    `SELECT coalesce(holder, '') AS holder FROM waymark.cluster_partitions WHERE project = ${project}`,
+  )
   return row?.holder ?? ''
 }
 

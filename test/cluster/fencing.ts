@@ -65,7 +65,9 @@ async function openWorld({ postgresUrl, clickhouse }: Cluster, schema: string): 
     postgres,
     client,
     async take() {
-      await postgres.run(`UPDATE ${schema}.cluster_partitions SET until = clock_timestamp() - interval '1 second' WHERE project = $1`, [project])
+      await postgres.run(`UPDATE ${schema}.cluster_partitions SET until = clock_timestamp() - interval '1 second' WHERE project = $1`, [
+        project,
+      ])
       return (await partitions.take(project, `holder ${++holders}`, 60_000))!
     },
     journal(lease, stop) {
@@ -82,7 +84,8 @@ async function openWorld({ postgresUrl, clickhouse }: Cluster, schema: string): 
       return sharedJournal({ store: own, blocks, lease, clusterId, takeOutcomes: () => [], lost: () => undefined })
     },
     position: async () => (await partitions.look([project]))[0]!.appliedSeq,
-    counts: async () => (await store.rows(`SELECT log_seq, count() FROM events WHERE project_id = ${project} GROUP BY 1 ORDER BY 1`)) as unknown,
+    counts: async () =>
+      (await store.rows(`SELECT log_seq, count() FROM events WHERE project_id = ${project} GROUP BY 1 ORDER BY 1`)) as unknown,
   }
 }
 
@@ -97,26 +100,29 @@ const mustBeRefused = async (work: Promise<unknown>) => {
 }
 
 export async function fencingChecks(cluster: Cluster, check: Check): Promise<void> {
-  await check('a holder that is stopped before its insert wakes when another has finished the block: no event twice, no position moved', async () => {
-    const world = await openWorld(cluster, 'fencing_1')
-    const stop = newStop()
-    const first = world.journal(await world.take(), stop)
-    mustEqual(await first.recover(), 0, 'position')
-    const committing = first.commit(groupOf(1, 1, 3))
-    committing.catch(() => undefined)
-    await stop.reached.promise
-    const second = world.journal(await world.take())
-    mustEqual(await second.recover(), 3, 'the successor finishes the block')
-    stop.goOn.resolve()
-    await mustBeRefused(committing)
-    await mustBeRefused(first.commit(groupOf(2, 4, 5)))
-    mustEqual(await world.position(), 3, 'position')
-    mustEqual(await world.counts(), once(1, 3), 'events')
-    await second.commit(groupOf(3, 4, 6))
-    mustEqual(await world.counts(), once(1, 6), 'events after the next block')
-    await world.client.close()
-    await world.postgres.close()
-  })
+  await check(
+    'a holder that is stopped before its insert wakes when another has finished the block: no event twice, no position moved',
+    async () => {
+      const world = await openWorld(cluster, 'fencing_1')
+      const stop = newStop()
+      const first = world.journal(await world.take(), stop)
+      mustEqual(await first.recover(), 0, 'position')
+      const committing = first.commit(groupOf(1, 1, 3))
+      committing.catch(() => undefined)
+      await stop.reached.promise
+      const second = world.journal(await world.take())
+      mustEqual(await second.recover(), 3, 'the successor finishes the block')
+      stop.goOn.resolve()
+      await mustBeRefused(committing)
+      await mustBeRefused(first.commit(groupOf(2, 4, 5)))
+      mustEqual(await world.position(), 3, 'position')
+      mustEqual(await world.counts(), once(1, 3), 'events')
+      await second.commit(groupOf(3, 4, 6))
+      mustEqual(await world.counts(), once(1, 6), 'events after the next block')
+      await world.client.close()
+      await world.postgres.close()
+    },
+  )
 
   await check('it wakes when ClickHouse has forgotten the token: the second copy is removed before the position moves again', async () => {
     const world = await openWorld(cluster, 'fencing_2')

@@ -65,7 +65,10 @@ async function startClickHouse(folder: string): Promise<ClickHouse> {
   let url = ''
   const start = async () => {
     const program = join(import.meta.dirname, 'clickhouse-process.ts')
-    child = spawn(process.execPath, ['--import', 'tsx', program, path, String(port)], { stdio: ['ignore', 'pipe', 'pipe'], cwd: repository })
+    child = spawn(process.execPath, ['--import', 'tsx', program, path, String(port)], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: repository,
+    })
     const said = listened(child)
     url = (await firstLine(child, said)).url!
   }
@@ -143,7 +146,11 @@ export class Server {
     this.child!.kill('SIGCONT')
   }
 
-  async call(method: string, path: string, { key, body, ms = 60_000 }: { key?: string; body?: unknown; ms?: number } = {}): Promise<Answered> {
+  async call(
+    method: string,
+    path: string,
+    { key, body, ms = 60_000 }: { key?: string; body?: unknown; ms?: number } = {},
+  ): Promise<Answered> {
     const response = await fetch(`${this.url}${path}`, {
       method,
       headers: { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) },

@@ -11,14 +11,23 @@ const project = '/api/projects/1'
 
 export const capture = (server: Server, events: readonly object[], ms?: number) =>
   server.call('POST', '/batch/', { body: { api_key: projectKey, batch: events }, ...(ms === undefined ? {} : { ms }) })
-export const eventOf = (event: string, distinct_id: string, properties: object = {}) => ({ uuid: randomUUID(), event, distinct_id, properties })
+export const eventOf = (event: string, distinct_id: string, properties: object = {}) => ({
+  uuid: randomUUID(),
+  event,
+  distinct_id,
+  properties,
+})
 
 export async function sql(server: Server, statement: string): Promise<unknown> {
-  const { status, body } = await server.call('POST', `${project}/query/`, { key, body: { query: { kind: 'SqlLikeQuery', query: statement }, refresh: 'force_blocking' } })
+  const { status, body } = await server.call('POST', `${project}/query/`, {
+    key,
+    body: { query: { kind: 'SqlLikeQuery', query: statement }, refresh: 'force_blocking' },
+  })
   if (status !== 200) throw new Error(`${server.name} answered ${status}: ${JSON.stringify(body)}`)
   return body.results
 }
-export const countOf = (server: Server, event: string) => sql(server, `select count(), count(distinct person_id) from events where event = '${event}'`)
+export const countOf = (server: Server, event: string) =>
+  sql(server, `select count(), count(distinct person_id) from events where event = '${event}'`)
 
 export const engineOf = ({ clickhouse, postgresUrl }: Cluster): EngineChoice => {
   const { origin, username, password } = new URL(clickhouse.url)
@@ -44,7 +53,11 @@ export async function togetherChecks(cluster: Cluster, [a, b]: readonly [Server,
     await capture(a, [eventOf('visit', 'anon-1')])
     await capture(b, [{ ...eventOf('$identify', 'max', { $anon_distinct_id: 'anon-1', $set: { plan: 'pro' } }) }])
     await capture(a, [eventOf('visit', 'max')])
-    mustEqual(await sql(b, "select count(), count(distinct person_id) from events where event = 'visit' and person.properties.plan = 'pro'"), [[2, 1]], 'one person')
+    mustEqual(
+      await sql(b, "select count(), count(distinct person_id) from events where event = 'visit' and person.properties.plan = 'pro'"),
+      [[2, 1]],
+      'one person',
+    )
     const found = await a.call('GET', `${project}/persons/?distinct_id=anon-1`, { key })
     mustEqual(found.body.results[0].properties.plan, 'pro', 'the property at the other server')
   })
@@ -63,31 +76,44 @@ export async function togetherChecks(cluster: Cluster, [a, b]: readonly [Server,
     }
   })
 
-  await check('members and keys that one server makes work at once at the others, and are refused there once they are removed', async () => {
-    const waymark = await open({ engine: engineOf(cluster) }) // a third one, in this process
-    try {
-      const { accounts } = waymark
-      const [organization] = await accounts.context.store.read.organizations.find({})
-      const user = await accounts.createUser(organization!.id, { email: 'ada@acme.test', first_name: 'Ada' }, 'admin')
-      const { key: made, value } = await accounts.personalKeys.create(user, { label: 'hers', scopes: ['*'] })
-      for (const server of [a, b]) mustEqual((await server.call('GET', `${project}/`, { key: value })).status, 200, `the key at ${server.name}`)
-      await accounts.personalKeys.remove(user, made)
-      for (const server of [a, b]) mustEqual((await server.call('GET', `${project}/`, { key: value })).status, 401, `removed, at ${server.name}`)
-      const again = await accounts.personalKeys.create(user, { label: 'again', scopes: ['*'] })
-      mustEqual((await b.call('GET', `${project}/`, { key: again.value })).status, 200, 'the second key')
-      const left = await a.call('DELETE', `/api/organizations/@current/members/${user.uuid}/`, { key })
-      mustEqual(left.status, 204, JSON.stringify(left.body))
-      mustEqual((await b.call('GET', `${project}/`, { key: again.value })).status >= 400, true, 'the key of somebody who is no member any more')
-    } finally {
-      await waymark.close()
-    }
-  })
+  await check(
+    'members and keys that one server makes work at once at the others, and are refused there once they are removed',
+    async () => {
+      const waymark = await open({ engine: engineOf(cluster) }) // a third one, in this process
+      try {
+        const { accounts } = waymark
+        const [organization] = await accounts.context.store.read.organizations.find({})
+        const user = await accounts.createUser(organization!.id, { email: 'ada@acme.test', first_name: 'Ada' }, 'admin')
+        const { key: made, value } = await accounts.personalKeys.create(user, { label: 'hers', scopes: ['*'] })
+        for (const server of [a, b])
+          mustEqual((await server.call('GET', `${project}/`, { key: value })).status, 200, `the key at ${server.name}`)
+        await accounts.personalKeys.remove(user, made)
+        for (const server of [a, b])
+          mustEqual((await server.call('GET', `${project}/`, { key: value })).status, 401, `removed, at ${server.name}`)
+        const again = await accounts.personalKeys.create(user, { label: 'again', scopes: ['*'] })
+        mustEqual((await b.call('GET', `${project}/`, { key: again.value })).status, 200, 'the second key')
+        const left = await a.call('DELETE', `/api/organizations/@current/members/${user.uuid}/`, { key })
+        mustEqual(left.status, 204, JSON.stringify(left.body))
+        mustEqual(
+          (await b.call('GET', `${project}/`, { key: again.value })).status >= 400,
+          true,
+          'the key of somebody who is no member any more',
+        )
+      } finally {
+        await waymark.close()
+      }
+    },
+  )
 
   await check('settings of a project that one server changes are those of the others at once', async () => {
     const renamed = await b.call('PATCH', `${project}/`, { key, body: { name: 'Renamed', timezone: 'Asia/Tokyo' } })
     mustEqual(renamed.status, 200, JSON.stringify(renamed.body))
     mustEqual((await a.call('GET', `${project}/`, { key })).body.name, 'Renamed', 'the name')
-    mustEqual(await sql(a, "select toString(toDateTime('2026-01-05 10:00:00')), toHour(toTimeZone(toDateTime('2026-01-05 10:00:00'), 'UTC'))"), [['2026-01-05 10:00:00.000000', 1]], 'the time zone')
+    mustEqual(
+      await sql(a, "select toString(toDateTime('2026-01-05 10:00:00')), toHour(toTimeZone(toDateTime('2026-01-05 10:00:00'), 'UTC'))"),
+      [['2026-01-05 10:00:00.000000', 1]],
+      'the time zone',
+    )
     await b.call('PATCH', `${project}/`, { key, body: { timezone: 'UTC' } })
   })
 
@@ -110,13 +136,22 @@ export async function togetherChecks(cluster: Cluster, [a, b]: readonly [Server,
 
   await check('actions and cohorts that both servers make at the same time have ids of their own', async () => {
     const made = await Promise.all(
-      [a, b, a, b].map((server, i) => server.call('POST', `${project}/actions/`, { key, body: { name: `action ${i}`, steps: [{ event: 'seen' }] } })),
+      [a, b, a, b].map((server, i) =>
+        server.call('POST', `${project}/actions/`, { key, body: { name: `action ${i}`, steps: [{ event: 'seen' }] } }),
+      ),
     )
-    mustEqual(made.map(({ status }) => status), [201, 201, 201, 201], JSON.stringify(made.map(({ body }) => body)))
+    mustEqual(
+      made.map(({ status }) => status),
+      [201, 201, 201, 201],
+      JSON.stringify(made.map(({ body }) => body)),
+    )
     mustEqual(new Set(made.map(({ body }) => body.id)).size, 4, 'ids')
     const cohort = await b.call('POST', `${project}/cohorts/`, {
       key,
-      body: { name: 'pros', filters: { properties: { type: 'AND', values: [{ type: 'person', key: 'plan', value: 'pro', operator: 'exact' }] } } },
+      body: {
+        name: 'pros',
+        filters: { properties: { type: 'AND', values: [{ type: 'person', key: 'plan', value: 'pro', operator: 'exact' }] } },
+      },
     })
     mustEqual(cohort.status, 201, JSON.stringify(cohort.body))
     mustEqual(await sql(a, `select count() from persons where id in cohort ${cohort.body.id}`), [[1]], 'members at the other server')
@@ -125,7 +160,10 @@ export async function togetherChecks(cluster: Cluster, [a, b]: readonly [Server,
   await check('what is not available is refused by its name', async () => {
     const plugin = await a.call('POST', '/api/organizations/@current/plugins/', { key, body: { plugin_type: 'source', name: 'mine' } })
     mustEqual([plugin.status, /several servers/.test(JSON.stringify(plugin.body))], [400, true], JSON.stringify(plugin.body))
-    const destination = { type: 'S3', config: { bucket_name: 'b', region: 'r', prefix: 'p', aws_access_key_id: 'a', aws_secret_access_key: 's' } }
+    const destination = {
+      type: 'S3',
+      config: { bucket_name: 'b', region: 'r', prefix: 'p', aws_access_key_id: 'a', aws_secret_access_key: 's' },
+    }
     const exporting = await a.call('POST', `${project}/batch_exports/`, { key, body: { name: 'e', interval: 'hour', destination } })
     mustEqual([exporting.status, /not available/.test(JSON.stringify(exporting.body))], [400, true], JSON.stringify(exporting.body))
   })

@@ -16,7 +16,7 @@ const packed = promisify(gzip)
 const unpacked = promisify(gunzip)
 const quickly = { level: 1 } as const
 
-/** The lease belongs to another server by now, which goes on from the block that was begun. */
+/** The lease belongs to another server by now, which first finishes the block that was begun. */
 export class LeaseLost extends WaymarkError<'busy'> {
   constructor() {
     super('busy', { what: 'servers that apply this project' })
@@ -62,7 +62,11 @@ export function sharedJournal({ store, blocks, lease, clusterId, takeOutcomes, l
   const insert = ({ query, rows }: Pick<Body, 'query' | 'rows'>, token: string) => store.run(query, rows, undefined, onceOnly(token))
 
   /** The rows of a block that another process has begun, or this one before a failure: whatever is there of them, they are there once afterwards. */
-  const insertedOnce = async (block: Pick<Block, 'fromSeq' | 'toSeq' | 'events'>, body: Pick<Body, 'query' | 'rows'>, token: string): Promise<void> => {
+  const insertedOnce = async (
+    block: Pick<Block, 'fromSeq' | 'toSeq' | 'events'>,
+    body: Pick<Body, 'query' | 'rows'>,
+    token: string,
+  ): Promise<void> => {
     let there = await count(block)
     if (there === 0) {
       await insert(body, token)

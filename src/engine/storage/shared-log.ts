@@ -68,9 +68,7 @@ export class SharedLog implements Log {
   /** What arrives while a transaction is in progress goes into the next one. */
   private async addAll(): Promise<void> {
     while (this.waiting.length > 0) {
-      let bytes = 0
-      const count = this.waiting.findIndex(({ row }) => (bytes += row.bytes.length) > mostBytes)
-      const group = this.waiting.splice(0, Math.min(mostRows, count < 0 ? this.waiting.length : Math.max(1, count)))
+      const group = this.waiting.splice(0, rowsOfGroup(this.waiting))
       try {
         const lastSeq = await this.add(group.map(({ row }) => row))
         let next = lastSeq - group.reduce((sum, { row }) => sum + row.records, 0) + 1
@@ -120,7 +118,8 @@ export class SharedLog implements Log {
       if (found.length === 0) return
       for (const { firstSeq, lastSeq, bytes } of found) {
         const batch: StoredBatch = { ...decodeFrame(await unpacked(bytes)), firstSeq }
-        if (firstSeq > next || lastOf(batch) !== lastSeq) throw new WaymarkError('log-failed', { reason: `record ${next} is missing in PostgreSQL.` })
+        if (firstSeq > next || lastOf(batch) !== lastSeq)
+          throw new WaymarkError('log-failed', { reason: `record ${next} is missing in PostgreSQL.` })
         if (next > end) return
         yield from(batch, next)
         next = lastSeq + 1
@@ -148,6 +147,16 @@ export class SharedLog implements Log {
     await this.entering
     await this.adding
   }
+}
+
+/** At least one, however large it is. */
+const rowsOfGroup = (waiting: readonly Waiting[]): number => {
+  let bytes = 0
+  for (const [i, { row }] of waiting.entries()) {
+    bytes += row.bytes.length
+    if (i > 0 && (bytes > mostBytes || i >= mostRows)) return i
+  }
+  return waiting.length
 }
 
 const refusal = (error: unknown): unknown =>

@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { EventWriter } from '../../events/ingestion/ports.ts'
+import type { KeptFrom } from '../../language/catalog/removals.ts'
 import type { ParquetOfRows } from '../execution/ports.ts'
 import { type ClickHouseClient, connectToClickHouse } from './clickhouse/client.ts'
 import { cohortMembers } from './clickhouse/cohort-members.ts'
@@ -23,13 +24,15 @@ import { alone } from './postgres/tables.ts'
 import type { ProjectStorage } from './project-storage.ts'
 import { sharedJournal } from './shared-journal.ts'
 import { SharedLog } from './shared-log.ts'
-import type { KeptFrom } from '../../language/catalog/removals.ts'
 
 /** A project in ClickHouse, with its log in PostgreSQL, as one of several servers sees it. */
 export interface SharedStorage extends ProjectStorage {
   readonly log: SharedLog
   /** For the server that has the lease. */
-  openWriter(lease: Lease, on: { lost(): void; takeOutcomes(seq: number): readonly (readonly [firstSeq: number, outcome: string])[] }): Promise<EventWriter>
+  openWriter(
+    lease: Lease,
+    on: { lost(): void; takeOutcomes(seq: number): readonly (readonly [firstSeq: number, outcome: string])[] },
+  ): Promise<EventWriter>
   /** Of events in a range of the log: how many are stored, or were removed since. */
   countStored(fromSeq: number, toSeq: number): Promise<number>
   warnings(): Promise<readonly StoredWarning[]>

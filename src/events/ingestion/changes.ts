@@ -5,11 +5,7 @@ import type { LogRecords } from './ports.ts'
 import type { Content, GroupChange, GroupImport, PersonChange, RecordWrite } from './work.ts'
 
 /** Rows that are not events, as records of the log. */
-export const recordsOf = (
-  kind: LogRecords['kind'],
-  rows: readonly object[],
-  intake: { newUuid(): string; now(): number },
-): LogRecords => {
+export const recordsOf = (kind: LogRecords['kind'], rows: readonly object[], intake: { newUuid(): string; now(): number }): LogRecords => {
   const payloads = Texts.of(rows.map((row) => JSON.stringify(row)))
   const uuids = rows.map(() => intake.newUuid())
   return { kind, receivedAt: intake.now(), sentAt: null, historical: false, ip: null, uuids, payloads }

@@ -172,7 +172,8 @@ export async function boundedStore(
 ): Promise<AccountStore> {
   const fullness = new Fullness(most, isShared)
   for (const name of Object.keys(accountShapes) as (keyof AccountTables)[])
-    if (!isShared && !long.has(name)) for (const row of await (store.read[name] as unknown as Rows).find({})) fullness.held += lengthOfRow(row)
+    if (!isShared && !long.has(name))
+      for (const row of await (store.read[name] as unknown as Rows).find({})) fullness.held += lengthOfRow(row)
 
   return {
     read: store.read,

@@ -107,7 +107,8 @@ const isOverdue = (run: QueryRun, now: Date): boolean =>
   !run.is_complete && now.getTime() - run.start_time.getTime() > 2 * longestSeconds * 1000
 const endOverdue = async (tables: AccountTables, now: Date): Promise<void> => {
   for (const run of await tables.query_runs.find({ is_complete: false }))
-    if (isOverdue(run, now)) await tables.query_runs.update({ project_id: run.project_id, id: run.id, task_id: run.task_id }, interrupted(now))
+    if (isOverdue(run, now))
+      await tables.query_runs.update({ project_id: run.project_id, id: run.id, task_id: run.task_id }, interrupted(now))
 }
 
 /** The stored runs, with the answers of those that have ended. */

@@ -15,7 +15,17 @@ const placeIn = (schema: string): ControlPlace => ({
 })
 const allTables = Object.keys(accountShapes)
 /** Columns by which rows are looked up with a request. */
-const lookedUp: ReadonlySet<string> = new Set(['id', 'uuid', 'hash', 'key', 'api_token', 'email', 'user_id', 'project_id', 'organization_id'])
+const lookedUp: ReadonlySet<string> = new Set([
+  'id',
+  'uuid',
+  'hash',
+  'key',
+  'api_token',
+  'email',
+  'user_id',
+  'project_id',
+  'organization_id',
+])
 
 /** Creates missing tables, columns and indexes. */
 export async function prepareSharedAccounts(on: Statements, schema: string): Promise<void> {

@@ -87,9 +87,12 @@ export class SharedNode {
     const held = this.followed.get(one)
     if (!held?.lease) return
     held.lease = null
-    held.taking = one.lose().catch(this.parts.report).finally(() => {
-      held.taking = null
-    })
+    held.taking = one
+      .lose()
+      .catch(this.parts.report)
+      .finally(() => {
+        held.taking = null
+      })
   }
 
   /** Lets the server know that applies the project. */
@@ -158,7 +161,7 @@ export class SharedNode {
     clearInterval(watch)
   }
 
-  /** Without PostgreSQL no lease can be renewed: whoever takes it must not find this server at work for long. */
+  /** Without PostgreSQL no lease can be renewed, and after its end another server may take it. */
   private endOverdue(): void {
     const now = performance.now()
     for (const [one, { lease, until }] of this.followed) if (lease && now > until) this.hasLost(one)
@@ -168,7 +171,9 @@ export class SharedNode {
     const { partitions, adopt } = this.parts
     const round = this.looks++
     if (round % renewEvery === 0) await this.renew()
-    const states = new Map((await partitions.look([...this.followed.keys()].map(({ project }) => project))).map((state) => [state.project, state]))
+    const states = new Map(
+      (await partitions.look([...this.followed.keys()].map(({ project }) => project))).map((state) => [state.project, state]),
+    )
     for (const [one, { lease }] of this.followed) {
       const state = states.get(one.project)
       if (!state) continue
@@ -186,7 +191,12 @@ export class SharedNode {
     const asked = performance.now()
     const holding = [...this.followed].flatMap(([one, held]) => (held.lease ? [{ one, held, lease: held.lease }] : []))
     if (holding.length === 0) return
-    const kept = new Set(await this.parts.partitions.renew(holding.map(({ lease }) => lease), leaseMs))
+    const kept = new Set(
+      await this.parts.partitions.renew(
+        holding.map(({ lease }) => lease),
+        leaseMs,
+      ),
+    )
     for (const { one, held, lease } of holding) {
       if (held.lease !== lease) continue
       if (kept.has(lease)) held.until = asked + leaseMs

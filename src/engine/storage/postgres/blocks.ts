@@ -2,7 +2,7 @@ import type { Postgres } from './client.ts'
 import { told } from './news.ts'
 import type { Lease } from './partitions.ts'
 
-/** Records `fromSeq` to `toSeq` of a project, as they are written into the store: the same rows with the same token, whoever writes them. */
+/** Records `fromSeq` to `toSeq` of a project, as they are written into the store: the same rows with the same token at every attempt. */
 export interface Block {
   readonly change: number
   readonly fromSeq: number

@@ -78,8 +78,7 @@ export async function connectToPostgres({ url, schema = 'waymark' }: PostgresSer
   }
   return {
     schema,
-    rows: (text, params = []) =>
-      explained(async () => (await query(text, params, /^\s*SELECT\b/i.test(text) && !/\bpg_/.test(text))).rows),
+    rows: (text, params = []) => explained(async () => (await query(text, params, /^\s*SELECT\b/i.test(text) && !/\bpg_/.test(text))).rows),
     run: (text, params = []) => explained(async () => (await query(text, params, false)).rowCount ?? 0),
     transaction: (work) =>
       explained(async () => {

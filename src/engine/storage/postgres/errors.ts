@@ -27,7 +27,8 @@ export function isConnectionLost(error: unknown): boolean {
   return code !== undefined ? code in reasons : /connect|terminated|timeout|closed|not queryable/i.test(error.message)
 }
 
-export const unreachable = (reason: string, cause?: unknown): WaymarkError => new WaymarkError('postgres-unreachable', { reason }, { cause })
+export const unreachable = (reason: string, cause?: unknown): WaymarkError =>
+  new WaymarkError('postgres-unreachable', { reason }, { cause })
 
 /** The error that a caller gets. */
 export function postgresError(error: unknown): unknown {

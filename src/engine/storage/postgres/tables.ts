@@ -61,7 +61,9 @@ export const prepareTables = (postgres: Postgres, more: (on: Statements) => Prom
     await lockSchema(on, schema, 'tables')
     await on.run(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
     await on.run(`CREATE TABLE IF NOT EXISTS ${schema}.cluster_facts (key text PRIMARY KEY, value text NOT NULL)`)
-    const facts = new Map((await on.rows<{ key: string; value: string }>(`SELECT key, value FROM ${schema}.cluster_facts`)).map((row) => [row.key, row.value]))
+    const facts = new Map(
+      (await on.rows<{ key: string; value: string }>(`SELECT key, value FROM ${schema}.cluster_facts`)).map((row) => [row.key, row.value]),
+    )
     const known = Number(facts.get('version') ?? 0)
     if (known > version) {
       const message = `The tables in PostgreSQL have format ${known}, and this version of Waymark knows formats up to ${version}. Use the newer version at every server.`

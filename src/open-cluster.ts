@@ -76,6 +76,7 @@ export async function openCluster({ dataDir, engine, clock, logKeptMs, report }:
 /** A key that only one server knows would seal what the others cannot open. */
 export const keyOfCluster = (): SecretBox =>
   lazySecretBox(() => {
-    const message = 'Secrets need a key that is the same at every server: set WAYMARK_SECRET_KEY, or the option exports.secretKeys, everywhere.'
+    const message =
+      'Secrets need a key that is the same at every server: set WAYMARK_SECRET_KEY, or the option exports.secretKeys, everywhere.'
     throw new WaymarkError('command-failed', { message })
   })

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Check, Failed, mustEqual } from './checks.ts'
-import { type Cluster, projectKey, type Server } from './parts.ts'
+import type { Cluster, Server } from './parts.ts'
 import { capture, countOf, eventOf, sql } from './together.ts'
 
 // Servers, ClickHouse and PostgreSQL are killed, cut off and stopped while events come. Afterwards every acknowledged event is stored, once.
@@ -97,6 +97,22 @@ export async function faultChecks(cluster: Cluster, servers: readonly Server[], 
     await recount(cluster, load, 'killed')
   })
 
+  await check('servers are stopped and started one after the other under load: each ends soon, and the other answers', async () => {
+    const load = new Load(servers, 'rolling')
+    for (let i = 0; i < 6; i++) {
+      const [server, other] = i % 2 ? servers : [...servers].reverse()
+      await pause(500)
+      const began = performance.now()
+      await server!.stop()
+      mustEqual(performance.now() - began < 10_000, true, `${server!.name} has ended after ${Math.round(performance.now() - began)} ms`)
+      await settled(other!, 'rolling', 10)
+      await server!.start()
+    }
+    await load.stop()
+    mustEqual(await settled(servers[0]!, 'rolling'), load.acknowledged.size, 'count')
+    await recount(cluster, load, 'rolling')
+  })
+
   await check('a server that is stopped gives its lease back', async () => {
     await sql(servers[0]!, 'select 1')
     const [holder, other] = await byLease(cluster, servers)
@@ -147,7 +163,6 @@ export async function faultChecks(cluster: Cluster, servers: readonly Server[], 
     mustEqual(await settled(other, 'paused'), load.acknowledged.size, 'count at the other one')
     await recount(cluster, load, 'paused')
   })
-  void projectKey
 }
 
 const randomFrom = (seed: number) => () => {

@@ -44,6 +44,8 @@ interface World {
   journal(lease: Lease, stop?: Stop): Journal
   position(): Promise<number>
   counts(): Promise<unknown>
+  /** Without a token, as when it is forgotten. */
+  insert(group: WrittenGroup): Promise<void>
 }
 interface Stop {
   readonly reached: Deferred<void>
@@ -84,6 +86,7 @@ async function openWorld({ postgresUrl, clickhouse }: Cluster, schema: string): 
       return sharedJournal({ store: own, blocks, lease, clusterId, takeOutcomes: () => [], lost: () => undefined })
     },
     position: async () => (await partitions.look([project]))[0]!.appliedSeq,
+    insert: (group) => store.run(group.events!.query, group.events!.rows),
     counts: async () =>
       (await store.rows(`SELECT log_seq, count() FROM events WHERE project_id = ${project} GROUP BY 1 ORDER BY 1`)) as unknown,
   }
@@ -141,6 +144,12 @@ export async function fencingChecks(cluster: Cluster, check: Check): Promise<voi
     await second.commit(groupOf(6, 8, 8))
     mustEqual(await world.counts(), once(1, 8), 'events')
     mustEqual(await world.position(), 8, 'position')
+    // The same when both copies are in one part already.
+    await world.insert(groupOf(1, 1, 3))
+    await world.client.command({ query: 'OPTIMIZE TABLE events FINAL' })
+    mustEqual(((await world.counts()) as number[][])[0], [1, 2], 'a third copy, merged with the first')
+    await second.commit(groupOf(7, 9, 9))
+    mustEqual(await world.counts(), once(1, 9), 'events')
     await world.client.close()
     await world.postgres.close()
   })

@@ -5,6 +5,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import type { Journal, Step, WrittenGroup } from './clickhouse/journal.ts'
 import type { ProjectStore } from './clickhouse/project-store.ts'
 import { insertedEvents } from './clickhouse/schema.ts'
+import { literals } from './clickhouse/sql.ts'
 import type { Block, Blocks, RepeatedBlock } from './postgres/blocks.ts'
 import type { Lease } from './postgres/partitions.ts'
 
@@ -57,8 +58,12 @@ export function sharedJournal({ store, blocks, lease, clusterId, takeOutcomes, l
   }
   const inRange = ({ fromSeq, toSeq }: Pick<Block, 'fromSeq' | 'toSeq'>) =>
     `FROM events WHERE project_id = ${project} AND log_seq BETWEEN ${fromSeq} AND ${toSeq}`
-  const count = async (range: Pick<Block, 'fromSeq' | 'toSeq'>): Promise<number> =>
-    (await store.rows<[number]>(`SELECT count() ${inRange(range)}`))[0]?.[0] ?? 0
+  /** How many rows of the range each part of the table has. */
+  const partsOf = (range: Pick<Block, 'fromSeq' | 'toSeq'>) =>
+    store.rows<[part: string, rows: number]>(`SELECT _part, count() ${inRange(range)} GROUP BY _part ORDER BY _part`)
+  /** A part that was changed or merged meanwhile has another name: what comes here late removes nothing. */
+  const removeFrom = (range: Pick<Block, 'fromSeq' | 'toSeq'>, parts: readonly string[]) =>
+    store.run(`DELETE ${inRange(range)} AND _part IN (${literals(parts)})`)
   const insert = ({ query, rows }: Pick<Body, 'query' | 'rows'>, token: string) => store.run(query, rows, undefined, onceOnly(token))
 
   /** The rows of a block that another process has begun, or this one before a failure: whatever is there of them, they are there once afterwards. */
@@ -67,21 +72,20 @@ export function sharedJournal({ store, blocks, lease, clusterId, takeOutcomes, l
     body: Pick<Body, 'query' | 'rows'>,
     token: string,
   ): Promise<void> => {
-    let there = await count(block)
-    if (there === 0) {
-      await insert(body, token)
-      there = await count(block)
-    }
-    if (there === block.events) return
-    if (there > 0) await store.run(`DELETE ${inRange(block)}`)
-    await insert(body, `${token} ${randomUUID()}`) // the same token would be taken for what was removed
+    if ((await partsOf(block)).length === 0) await insert(body, token)
+    const parts = await partsOf(block)
+    if (sumOf(parts) === block.events) return
+    const [whole] = parts.find(([, rows]) => rows === block.events) ?? []
+    const others = parts.flatMap(([part]) => (part === whole ? [] : [part]))
+    if (others.length > 0) await removeFrom(block, others)
+    if (whole === undefined) await insert(body, `${token} ${randomUUID()}`) // the same token would be taken for what was removed
   }
 
   /** A holder that was stopped has sent rows again after ClickHouse had forgotten their token. */
   const withoutSecondCopies = async (): Promise<void> => {
     for (const block of doubtful) {
       const { fromSeq, events, repair } = block
-      if (repair === null && (await count(block)) <= events) continue
+      if (repair === null && sumOf(await partsOf(block)) <= events) continue
       const rows = repair ? (await unpack(repair)).rows : await once(block)
       const body = { query: insertedEvents, rows }
       if (!repair) mustHold(await blocks.setRepair(lease, fromSeq, await pack({ ...body, steps: [], outcomes: [] })))
@@ -134,5 +138,7 @@ export function sharedJournal({ store, blocks, lease, clusterId, takeOutcomes, l
     },
   }
 }
+
+const sumOf = (parts: readonly (readonly [part: string, rows: number])[]): number => parts.reduce((sum, [, rows]) => sum + rows, 0)
 
 const onceOnly = (token: string) => ({ insert_deduplicate: 1, insert_deduplication_token: token })

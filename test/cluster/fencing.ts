@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '../../src/engine/storage/clickhouse/client.ts'
 import { connectToClickHouse } from '../../src/engine/storage/clickhouse/client.ts'
 import type { Journal, WrittenGroup } from '../../src/engine/storage/clickhouse/journal.ts'
@@ -5,6 +6,7 @@ import { type ProjectStore, projectStore } from '../../src/engine/storage/clickh
 import { createClickHouseTables, insertedEvents, knowInsertsAgain } from '../../src/engine/storage/clickhouse/schema.ts'
 import { openBlocks } from '../../src/engine/storage/postgres/blocks.ts'
 import { connectToPostgres, type Postgres } from '../../src/engine/storage/postgres/client.ts'
+import { logRows } from '../../src/engine/storage/postgres/log-rows.ts'
 import { type Lease, openPartitions } from '../../src/engine/storage/postgres/partitions.ts'
 import { prepareTables } from '../../src/engine/storage/postgres/tables.ts'
 import { LeaseLost, sharedJournal } from '../../src/engine/storage/shared-journal.ts'
@@ -103,6 +105,39 @@ const mustBeRefused = async (work: Promise<unknown>) => {
 }
 
 export async function fencingChecks(cluster: Cluster, check: Check): Promise<void> {
+  await check('the log has each batch once, however often its transaction is repeated, and removes what is applied and old', async () => {
+    const postgres = await connectToPostgres({ url: cluster.postgresUrl, schema: 'fencing_log' })
+    await prepareTables(postgres, async () => undefined)
+    const rows = logRows(postgres, project)
+    const rowOf = (records: number) => ({ appendId: randomUUID(), records, bytes: Buffer.from(`${records}`) })
+    const [one, two, three] = [rowOf(3), rowOf(2), rowOf(4)]
+    mustEqual(await rows.append([one, two]), 5, 'the last record')
+    mustEqual(await rows.appendAgain([one, two], 0), 5, 'an attempt whose outcome was not known')
+    mustEqual(await rows.appendAgain([three], 5), 9, 'one that was not committed')
+    // Transactions of several servers at the same time.
+    const last = await Promise.all(Array.from({ length: 20 }, () => rows.append([rowOf(1)])))
+    mustEqual(
+      [...last].sort((a, b) => a - b),
+      Array.from({ length: 20 }, (_, i) => 10 + i),
+      'numbers',
+    )
+    const ranges = async (from: number) => (await rows.read(from)).map(({ firstSeq, lastSeq }) => [firstSeq, lastSeq])
+    mustEqual(
+      (await ranges(2)).slice(0, 3),
+      [
+        [1, 3],
+        [4, 5],
+        [6, 9],
+      ],
+      'from the middle of a batch',
+    )
+    await rows.remove(5, 60_000)
+    mustEqual((await ranges(1))[0], [1, 3], 'what is applied and young stays')
+    await rows.remove(5, 0)
+    mustEqual((await ranges(1))[0], [6, 9], 'what is applied and old goes')
+    await postgres.close()
+  })
+
   await check(
     'a holder that is stopped before its insert wakes when another has finished the block: no event twice, no position moved',
     async () => {

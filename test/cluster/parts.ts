@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -164,6 +164,19 @@ export class Server {
 
 export const personalKey = 'phx_cluster_0123456789abcdefghijklmnopqrstuvwxyz'
 export const projectKey = 'phc_cluster_0123456789abcdefghijklmnopqrstuvwxyz'
+
+/** Runs one command of the cluster, as an operator does. */
+export function command(
+  cluster: Cluster,
+  words: readonly string[],
+): { readonly status: number | null; readonly out: string; readonly err: string } {
+  const where = ['--clickhouse', `${cluster.clickhouse.url}/waymark`, '--postgres', cluster.postgresUrl]
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(programs, 'waymark.mjs'), ...words, ...where], {
+    encoding: 'utf8',
+    cwd: repository,
+  })
+  return { status, out: stdout, err: stderr }
+}
 
 export interface Cluster {
   readonly postgres: Postgres

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type EngineChoice, open } from '../../src/engine.ts'
 import { type Check, mustEqual } from './checks.ts'
-import { type Cluster, personalKey, projectKey, type Server } from './parts.ts'
+import { type Cluster, command, personalKey, projectKey, type Server } from './parts.ts'
 
 // What people do at one server is there at the others at once.
 
@@ -155,6 +157,35 @@ export async function togetherChecks(cluster: Cluster, [a, b]: readonly [Server,
     })
     mustEqual(cohort.status, 201, JSON.stringify(cohort.body))
     mustEqual(await sql(a, `select count() from persons where id in cohort ${cohort.body.id}`), [[1]], 'members at the other server')
+  })
+
+  await check('commands work beside the servers, without a directory', async () => {
+    const made = command(cluster, ['keys', 'create', '--user', 'owner@waymark.local', '--label', 'made', '--scopes', '*', '--json'])
+    mustEqual(made.status, 0, made.err)
+    mustEqual((await b.call('GET', `${project}/`, { key: JSON.parse(made.out).personal_api_key })).status, 200, 'the key at a server')
+    await capture(a, [eventOf('command', 'c')])
+    const asked = command(cluster, ['query', "select count() from events where event = 'command'", '--project', '1', '--format', 'json'])
+    mustEqual([asked.status, /\b1\b/.test(asked.out)], [0, true], `${asked.out}${asked.err}`)
+    const file = join(cluster.folder, 'past.jsonl')
+    const past = Array.from({ length: 30 }, (_, i) => ({
+      uuid: randomUUID(),
+      event: 'past',
+      distinct_id: `d${i % 3}`,
+      timestamp: '2026-01-05T10:00:00Z',
+      properties: {},
+    }))
+    writeFileSync(file, past.map((one) => JSON.stringify(one)).join('\n'))
+    const imported = command(cluster, ['import', file, '--project', '1'])
+    mustEqual(imported.status, 0, imported.err)
+    mustEqual(await countOf(b, 'past'), [[30, 3]], 'imported events at a server')
+    for (const words of [['doctor'], ['backup', join(cluster.folder, 'copy')], ['compact']]) {
+      const refused = command(cluster, words)
+      mustEqual(
+        [refused.status === 0, /ClickHouse|several servers|Several servers|takes/.test(refused.err)],
+        [false, true],
+        `${words[0]}: ${refused.err}`,
+      )
+    }
   })
 
   await check('what is not available is refused by its name', async () => {

@@ -132,8 +132,8 @@ export class SharedLog implements Log {
   }
 
   /** Removes applied batches that are older than the log keeps them. */
-  trim(): Promise<void> {
-    return this.rows.remove(this.appliedSeq, this.keptMs)
+  async trim(): Promise<void> {
+    if (Number.isFinite(this.keptMs)) await this.rows.remove(this.appliedSeq, this.keptMs)
   }
 
   /** It is in PostgreSQL, whose tools copy it. */

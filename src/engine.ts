@@ -27,6 +27,7 @@ import { DailySalts } from './events/ingestion/cookieless/salts.ts'
 import type { Transformations } from './events/ingestion/transforming/ports.ts'
 import { loadTracing } from './lib/flow/tracing.ts'
 import { withoutTrailingSlashes } from './lib/text/without-trailing-slashes.ts'
+import { type Cluster, keyOfCluster, openCluster } from './open-cluster.ts'
 import { OpenProjects, type ProjectFailure } from './open-projects.ts'
 import type { LocalProject } from './project.ts'
 import type { Accounts } from './service/accounts/accounts.ts'
@@ -83,8 +84,8 @@ export type { InsightOptions } from './service/saved/open-saved.ts'
 export type { ProviderOptions } from './service/single-sign-on/providers.ts'
 
 export interface OpenOptions {
-  /** A directory, created if it does not exist, or `:memory:`. */
-  readonly dataDir: string
+  /** A directory, created if it does not exist, or `:memory:`. With `engine.postgres` it is for files of the process only, and may be left out. */
+  readonly dataDir?: string
   /**
    * Works through the process that has the directory open, if there is one, and takes over when that one leaves. The other options are used when this process has
    * the directory. Default: false, and a directory that another process has open is refused.
@@ -199,9 +200,12 @@ export const checkOpenOptions = (options: OpenOptions) => {
   checkOptionNames(options?.slowQueries ?? {}, ['seconds'], 'slowQueries')
   checkOptionNames(options?.plugins?.hosts ?? {}, ['github', 'githubApi', 'gitlab', 'npm'], 'plugins.hosts')
   checkBackups(options ?? {})
-  mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
+  const needsDirectory = options?.engine?.postgres === undefined || options.dataDir !== undefined
+  const isDirectory = typeof options?.dataDir === 'string' && options.dataDir !== ''
+  mustBe(isDirectory || !needsDirectory, 'dataDir', 'must be the path of a directory, or ":memory:"')
   mustBe([undefined, true, false].includes(options.connect), 'connect', 'must be true or false')
   checkEngine(options.engine)
+  checkCluster(options)
   checkIsolate(options)
   mustBe(options.clock === undefined || typeof options.clock === 'function', 'clock', 'must be a function that returns a Date')
   mustBe([undefined, 'fsync', 'os'].includes(options.durability), 'durability', 'must be "fsync" or "os"')
@@ -240,7 +244,7 @@ const checkIsolate = ({ isolate, dataDir, engine }: OpenOptions) => {
 
 const checkEngine = (engine: EngineChoice | undefined) => {
   if (engine === undefined) return
-  checkOptionNames(engine, ['clickhouse'], 'engine')
+  checkOptionNames(engine, ['clickhouse', 'postgres'], 'engine')
   const { clickhouse } = engine
   mustBe(typeof clickhouse === 'object' && clickhouse !== null, 'engine.clickhouse', 'must be the URL of a server, or a client')
   checkOptionNames(clickhouse, ['settings', 'client', 'url', 'database', 'username', 'password'], 'engine.clickhouse')
@@ -250,6 +254,42 @@ const checkEngine = (engine: EngineChoice | undefined) => {
     'engine.clickhouse.url',
     'must be the HTTP address of the server, "http://host:8123"',
   )
+}
+
+/** What one of several servers cannot do is refused, not ignored. */
+const checkCluster = ({ engine, dataDir, connect, isolate, recovery, logRetention }: OpenOptions) => {
+  const postgres = engine?.postgres
+  if (postgres === undefined) return
+  const url = typeof postgres === 'string' ? postgres : postgres?.url
+  if (typeof postgres === 'object') checkOptionNames(postgres, ['url', 'schema'], 'engine.postgres')
+  mustBe(
+    /^postgres(ql)?:\/\//.test(String(url)),
+    'engine.postgres',
+    'must be the address of a database, "postgres://user:password@host:5432/database"',
+  )
+  mustBe(dataDir !== ':memory:', 'dataDir', 'must be a directory, or left out, with engine.postgres')
+  mustBe(connect !== true, 'connect', 'is for one data directory; with engine.postgres any number of processes are servers of their own')
+  mustBe(isolate !== true, 'isolate', 'is not available with engine.postgres: queries run in ClickHouse')
+  mustBe(recovery !== 'partial', 'recovery', 'must be "complete" with engine.postgres')
+  mustBe(logRetention?.bytes === undefined, 'logRetention.bytes', 'is not available with engine.postgres: the log is kept by days only')
+}
+
+/** `options` with a directory. */
+type Located = OpenOptions & { readonly dataDir: string }
+
+/** Jobs of one server that others would do again, or that need its directory, do not run. */
+const inCluster = (options: OpenOptions, scratch: string): Located => ({
+  ...options,
+  dataDir: scratch,
+  exports: { ...options.exports, runs: false },
+  plugins: { ...options.plugins, runs: false },
+})
+
+const clusterOf = async (options: OpenOptions): Promise<Cluster | null> => {
+  const { dataDir, engine, clock = () => new Date(), onError: report = warn, logRetention } = options
+  if (engine?.postgres === undefined) return null
+  const logKeptMs = (logRetention?.days ?? logDefaults.retention.maxAge / 86_400_000) * 86_400_000
+  return openCluster({ dataDir, engine, clock, logKeptMs, report })
 }
 
 const storageOptions = (options: OpenOptions, lastOwner: LastOwner): StorageOptions => ({
@@ -348,7 +388,7 @@ interface Exported {
   readonly onError: (error: unknown) => void
 }
 
-function openExportsOf(options: OpenOptions, accounts: Accounts, { instance, box, projects, onError }: Exported): OpenedExports {
+function openExportsOf(options: Located, accounts: Accounts, { instance, box, projects, onError }: Exported): OpenedExports {
   const { context } = accounts
   const exportOptions = options.exports ?? {}
   return openExports({
@@ -365,7 +405,7 @@ function openExportsOf(options: OpenOptions, accounts: Accounts, { instance, box
 }
 
 /** What owners get mails about. */
-function openWatchingOf(options: OpenOptions, accounts: Accounts, { plugins, notifications, backups, onError }: Watched): OpenedWatching {
+function openWatchingOf(options: Located, accounts: Accounts, { plugins, notifications, backups, onError }: Watched): OpenedWatching {
   const { dataDir, minFreeBytes = logDefaults.minFreeBytes } = options
   const server: WatchedServer = {
     backups,
@@ -374,7 +414,10 @@ function openWatchingOf(options: OpenOptions, accounts: Accounts, { plugins, not
     pluginProblem: (config) => plugins.configs.problem(config),
   }
   const wakeDeliveries = () => notifications.scheduler.wake()
-  return openWatching({ context: accounts.context, server, wakeDeliveries, report: onError }, options.notifications?.runs ?? true)
+  return openWatching(
+    { context: accounts.context, server, wakeDeliveries, report: onError },
+    (options.notifications?.runs ?? true) && !accounts.context.isShared, // each server counts only what it takes itself
+  )
 }
 
 function beginRunners(options: OpenOptions, accounts: Accounts, projects: OpenProjects, report: (error: unknown) => void) {
@@ -412,12 +455,14 @@ const openSingleSignOnOf = ({ singleSignOn = {} }: OpenOptions, { context }: Acc
  *
  * @example const waymark = await open({ dataDir: './data' })
  */
-export async function open(options: OpenOptions): Promise<LocalWaymark> {
-  checkOpenOptions(options)
+export async function open(given: OpenOptions): Promise<LocalWaymark> {
+  checkOpenOptions(given)
   await loadTracing()
+  const cluster = await clusterOf(given)
+  const options = cluster ? inCluster(given, cluster.scratch) : (given as Located)
   const isInMemory = options.dataDir === ':memory:'
   const dataDir = isInMemory ? options.dataDir : resolve(options.dataDir)
-  const lock = isInMemory ? null : await takeDirectory(dataDir)
+  const lock = isInMemory || cluster ? null : await takeDirectory(dataDir)
   let instance: Instance | null = null
   let backends: Backends | null = null
   let host: PluginHost | null = null
@@ -430,14 +475,14 @@ export async function open(options: OpenOptions): Promise<LocalWaymark> {
     const { memoryLimit, listMemory, threads, engine } = options
     if (options.isolate) backends = new RemoteBackends({ dataDir, memoryLimit, listMemory, threads, engine, storage }, onError)
     instance = await openInstanceFor(options, dataDir)
-    const opened =
-      backends ?? localBackends(await openStores(instance, engine, storage), createAdmission(instance.concurrency), instance, onError)
+    const adopt = (ids: readonly number[]) => applyAll(projects, ids, onError)
+    const opened = backends ?? (cluster ? await cluster.backends(instance, adopt) : await openLocal(instance, engine, storage, onError))
     backends = opened
     let accounts: Accounts
     let asking: Asking
     let plugins: OpenedPlugins
     let watching: OpenedWatching | undefined
-    const salts = new DailySalts(clock, lock && openSaltFile(dataDir, { isCopy: lock.lastOwner === 'copied' }))
+    const salts = cluster?.salts ?? new DailySalts(clock, lock && openSaltFile(dataDir, { isCopy: lock.lastOwner === 'copied' }))
     endSweeping = salts.sweepRegularly(onError)
     const projects = new OpenProjects({
       backends: opened,
@@ -453,14 +498,16 @@ export async function open(options: OpenOptions): Promise<LocalWaymark> {
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
     })
     if (lock) await mustHaveControl(dataDir)
-    const about = { clock, box: secretBox(options, isInMemory ? null : dataDir) }
-    accounts = await openControl(instance, about, projects, (ids) => plugins.host.changed(ids), options, lock?.lastOwner === 'copied')
-    if (!isInMemory) {
+    const about = { clock, box: secretBox(options, isInMemory ? null : dataDir, cluster !== null) }
+    const ofDirectory = { instance, cluster, isCopied: lock?.lastOwner === 'copied' }
+    accounts = await openControl(ofDirectory, about, projects, (ids) => plugins.host.changed(ids), options)
+    if (lock) {
       await closeToOthers(dataDir, onError) // also what was made by now
       await sweepRemoved(dataDir, backends, accounts)
       await rm(instance.stagingFolder, { recursive: true, force: true }) // of a process that was killed
     }
-    const askingAndLog = openAsking(options, accounts, isInMemory ? answersInMemory() : answerFiles(dataDir), () => opened.load())
+    const kept = cluster?.answers ?? (isInMemory ? answersInMemory() : answerFiles(dataDir))
+    const askingAndLog = openAsking(options, accounts, kept, () => opened.load())
     asking = askingAndLog.asking
     await opened.ready()
     const { settings, box } = accounts.context
@@ -507,6 +554,7 @@ export async function open(options: OpenOptions): Promise<LocalWaymark> {
       instance,
       backends,
       lock,
+      cluster,
       accounts,
       projects,
       exports,
@@ -526,6 +574,7 @@ export async function open(options: OpenOptions): Promise<LocalWaymark> {
     await host?.close().catch(() => undefined)
     await backends?.close().catch(() => undefined)
     await instance?.close().catch(() => undefined) // why it could not be opened says more
+    await cluster?.close().catch(() => undefined)
     await lock?.release(lock.lastOwner) // damage that was not repaired is still there
     throw error
   }
@@ -609,18 +658,31 @@ async function mustHaveControl(dataDir: string): Promise<void> {
   throw new WaymarkError('unusable-directory', { dataDir, reason })
 }
 
-const secretBox = ({ exports }: OpenOptions, dataDir: string | null): SecretBox =>
+const openLocal = async (instance: Instance, engine: EngineChoice | undefined, storage: StorageOptions, report: (error: unknown) => void) =>
+  localBackends(await openStores(instance, engine, storage), createAdmission(instance.concurrency), instance, report)
+
+const secretBox = ({ exports }: OpenOptions, dataDir: string | null, isShared: boolean): SecretBox =>
   exports?.secretKeys
     ? createSecretBox(exports.secretKeys)
-    : lazySecretBox(() => (dataDir === null ? [newSecretKey()] : readSecretKeys(dataDir, newSecretKey)))
+    : isShared
+      ? keyOfCluster()
+      : lazySecretBox(() => (dataDir === null ? [newSecretKey()] : readSecretKeys(dataDir, newSecretKey)))
+
+/** Opens projects with records that no server applies: this one does from now on. */
+const applyAll = (projects: OpenProjects, ids: readonly number[], onError: (error: unknown) => void): void => {
+  for (const id of ids)
+    void projects
+      .find(id)
+      .then((project) => project.warnings())
+      .catch(onError)
+}
 
 const openControl = async (
-  instance: Instance,
+  { instance, cluster, isCopied }: { readonly instance: Instance; readonly cluster: Cluster | null; readonly isCopied: boolean },
   given: Pick<AccountContext, 'clock' | 'box'>,
   projects: OpenProjects,
   pluginsChanged: (projects: readonly number[]) => Promise<void>,
   { surroundings, formatCopies }: Pick<OpenOptions, 'surroundings' | 'formatCopies'>,
-  isCopied = false,
 ): Promise<Accounts> => {
   try {
     const about = {
@@ -635,7 +697,7 @@ const openControl = async (
         pluginsRemoved: pluginsChanged,
       },
     }
-    return await openAccounts(instance, about, { isCopied, keepsCopy: formatCopies })
+    return cluster ? await cluster.accounts(about) : await openAccounts(instance, about, { isCopied, keepsCopy: formatCopies })
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error
     const reason = `${error.message}. Accounts and keys are not in a log: restore control.duckdb and its write-ahead log from a backup.`
@@ -709,6 +771,7 @@ interface Parts {
   readonly instance: Instance
   readonly backends: Backends
   readonly lock: Lock | null
+  readonly cluster: Cluster | null
   readonly accounts: Accounts
   readonly asking: Asking
   readonly projects: OpenProjects
@@ -903,6 +966,10 @@ export class LocalWaymark implements Waymark {
     checkOptionNames(options, ['key', 'verify', 'keepDays', 'takeOver', 'signal', 'onProgress'], 'backup')
     mustBe(typeof to === 'string' && to !== '', 'to', 'must be a folder, a file that ends with .tar, or s3://bucket/prefix')
     if (this.dataDir === ':memory:') throw invalid('dataDir', 'is :memory:, which has no files to back up')
+    if (this.parts.cluster)
+      throw new WaymarkError('command-failed', {
+        message: 'Several servers share the data: back up PostgreSQL and ClickHouse by their own tools, as docs/cluster.md says.',
+      })
     if (this.parts.isOnServer)
       throw new WaymarkError('command-failed', {
         message: 'Events are in ClickHouse: use its BACKUP statement, and copy the data directory while no process uses it.',
@@ -1050,6 +1117,7 @@ export class LocalWaymark implements Waymark {
       () => parts.backends.close(),
       counts,
       () => parts.instance.close(),
+      async () => parts.cluster?.close(),
     ]) {
       await step().catch((error: unknown) => failures.push(error))
     }

@@ -95,6 +95,7 @@ test('the root holds what joins the parts, and nothing else', () => {
     'engine.ts',
     'following.ts',
     'index.ts',
+    'open-cluster.ts',
     'open-projects.ts',
     'project.ts',
     'waymark.ts',

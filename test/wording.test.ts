@@ -83,3 +83,9 @@ test('each pattern finds its own example', () => {
   for (const [avoid, instead] of replacements)
     expect([instead, [instead, `${instead} the`, `${instead} that`].some((text) => avoid.test(text))]).toEqual([instead, true])
 })
+
+test('no half of a merge is left in sources or documents', () => {
+  const files = [...filesIn('src', '.ts'), ...filesIn('src', '.tsx'), ...filesIn('docs', '.md'), 'README.md', 'CHANGELOG.md']
+  const marked = files.filter((file) => /^(?:<<<<<<<|>>>>>>>) /m.test(readFileSync(join(root, file), 'utf8')))
+  expect(marked).toEqual([])
+})

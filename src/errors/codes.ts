@@ -53,6 +53,7 @@ export interface ErrorData extends RequestErrorData {
   'answer-too-large': { bytes: number }
   'engine-ended': { isChange: boolean }
   'engine-unreachable': { engine: string; reason: string }
+  'postgres-unreachable': { reason: string }
   'query-cancelled': Record<string, never>
   // requests and the library
   'validation-failed': {
@@ -326,6 +327,12 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
   'engine-unreachable': {
     text: (d) => `${d.engine} cannot be reached: ${d.reason}`,
     suggestion: () => 'Events are still acknowledged. Queries include them once it is reachable again.',
+    status: 503,
+    isRetryable: true,
+  },
+  'postgres-unreachable': {
+    text: (d) => `PostgreSQL cannot be reached: ${d.reason}.`,
+    suggestion: () => 'Nothing is acknowledged or changed until it is reachable again.',
     status: 503,
     isRetryable: true,
   },

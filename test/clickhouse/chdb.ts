@@ -55,7 +55,7 @@ const escapes: Strings = { t: '\t', n: '\n', r: '\r', b: '\b', f: '\f', 0: '\0' 
 const unescaped = (text: string) => text.replace(/\\(.)/gs, (_, letter: string) => escapes[letter] ?? letter)
 
 /** The same ClickHouse as a server sees it: each statement with a database, parameters and settings of its own. */
-export async function openStatements(): Promise<Statements> {
+export async function openStatements(path = ':memory:'): Promise<Statements> {
   if (directory === undefined) throw new Error(`This needs ClickHouse. ${howToInstallClickHouse}`)
   const { createChdbConnection } = createRequire(join(directory, 'chdb.ts'))('chdb/connection') as {
     createChdbConnection(options: { path: string }): {
@@ -63,7 +63,7 @@ export async function openStatements(): Promise<Statements> {
       close(): Promise<void>
     }
   }
-  const connection = createChdbConnection({ path: ':memory:' })
+  const connection = createChdbConnection({ path })
   /** There is one session: what earlier statements set goes back to its default. */
   const changed = new Set<string>()
   let turn: Promise<unknown> = Promise.resolve()

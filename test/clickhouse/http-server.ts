@@ -66,13 +66,13 @@ const limits = { uriBytes: 1_048_576, fieldBytes: 131_072 } as const
 const killedError = 'Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED) (version 26.1.1.1 (official build))\n'
 const pieceBytes = 65_536
 
-/** One per process, as the ClickHouse inside it. */
-export async function startClickHouseServer(): Promise<ClickHouseHttpServer> {
-  const statements = await openStatements()
+/** One per process, as the ClickHouse inside it. `path`: where its data are; default: in memory. `givenPort`: 0 picks a free one. */
+export async function startClickHouseServer(path?: string, givenPort = 0): Promise<ClickHouseHttpServer> {
+  const statements = await openStatements(path)
   const received: Received[] = []
   const running = new Set<Running>()
   let server: Server | null = null
-  let port = 0
+  let port = givenPort
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url!, 'http://localhost')

@@ -3,6 +3,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
 import type { Sql, SqlRow, SqlValue } from '../../src/engine/storage/sql.ts'
 import { freePort } from './free-port.ts'
 
@@ -35,6 +36,10 @@ export const whyNoPostgres = (): string | null => {
 export interface Postgres {
   readonly port: number
   readonly sql: Sql
+  /** Ends it as a power cut would, but for what the system still has in memory. */
+  kill(): Promise<void>
+  /** Starts it again after `kill`, on the same port. */
+  startAgain(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -51,22 +56,48 @@ export async function startPostgres(): Promise<Postgres> {
   })
   const port = await freePort()
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', 'lc_messages=C'].flatMap((one) => ['-c', one])
-  const server = spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
-    ...options,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  await new Promise<void>((resolve, reject) => {
-    createInterface({ input: server.stderr }).on('line', (line) => line.includes('ready to accept connections') && resolve())
-    server.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}`)))
-  })
-  const session = spawn(
-    'sh',
-    ['-c', `exec '${join(bin, 'psql')}' -X -A -t -h 127.0.0.1 -p ${port} -U waymark -d postgres -v VERBOSITY=terse 2>&1`],
-    { ...options, stdio: ['pipe', 'pipe', 'ignore'] },
-  )
+  const start = async () => {
+    const started = spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
+      ...options,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    await new Promise<void>((resolve, reject) => {
+      createInterface({ input: started.stderr }).on('line', (line) => line.includes('ready to accept connections') && resolve())
+      started.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}`)))
+    })
+    return started
+  }
+  /** Processes of one that was killed may not have ended. */
+  const startPatiently = async (attempts = 50): ReturnType<typeof start> => {
+    try {
+      return await start()
+    } catch (error) {
+      if (attempts === 0) throw error
+      await setTimeout(100)
+      return startPatiently(attempts - 1)
+    }
+  }
+  let server = await start()
+  const psql = `exec '${join(bin, 'psql')}' -X -A -t -h 127.0.0.1 -p ${port} -U waymark -d postgres -v VERBOSITY=terse 2>&1`
+  const connect = () => spawn('sh', ['-c', psql], { ...options, stdio: ['pipe', 'pipe', 'ignore'] })
+  let session = connect()
+  let sql = statements(session)
   return {
     port,
-    sql: statements(session),
+    get sql() {
+      return sql
+    },
+    kill: async () => {
+      const ended = new Promise((resolve) => server.once('exit', resolve))
+      server.kill('SIGKILL')
+      await ended
+    },
+    startAgain: async () => {
+      server = await startPatiently()
+      session.kill()
+      session = connect()
+      sql = statements(session)
+    },
     stop: async () => {
       const ended = new Promise((resolve) => server.once('exit', resolve))
       session.kill()
@@ -84,6 +115,7 @@ const literal = (value: SqlValue): string => {
 
 /** The statement port through one session: each statement is prepared with its places and executed with its values. */
 function statements(session: ChildProcess): Sql {
+  session.stdin!.on('error', () => undefined) // the server was killed
   const lines = createInterface({ input: session.stdout! })[Symbol.asyncIterator]()
   let turn: Promise<unknown> = Promise.resolve()
   const say = (text: string): Promise<string[]> => {

@@ -8,11 +8,18 @@ export const clickhouseOption = {
   summary: `ClickHouse server that stores the events, ${form};  needs the package @clickhouse/client`,
 } as const
 
+export const postgresOption = {
+  value: 'URL',
+  summary: `PostgreSQL that several servers share, postgres://user:password@host:5432/database; with --clickhouse; needs the package pg`,
+} as const
+
 const wrong = (message: string) => wrongUsage(`--clickhouse takes ${form}: ${message}.`)
 
 /** The path of the URL is the database, its query string the server's settings for queries. */
 export function engineOf(values: Values): EngineChoice | undefined {
   const text = values.text('clickhouse')
+  const postgres = values.text('postgres')
+  if (text === undefined && postgres !== undefined) throw wrongUsage('--postgres needs --clickhouse too: events are stored there.')
   if (text === undefined) return undefined
   if (!URL.canParse(text) || !/^https?:/.test(text)) throw wrong('this is not an http or https URL')
   const { origin, pathname, searchParams, username, password } = new URL(text)
@@ -26,6 +33,7 @@ export function engineOf(values: Values): EngineChoice | undefined {
       password: part(password),
       settings: Object.fromEntries(searchParams),
     },
+    ...(postgres !== undefined && { postgres }),
   }
 }
 

@@ -14,13 +14,13 @@ import {
   type Outcome,
 } from '../http/commands/directory-commands.ts'
 import type { PreparedTarget } from '../library/import-threads.ts'
-import { clickhouseOption, engineOf } from './clickhouse-option.ts'
+import { clickhouseOption, engineOf, postgresOption } from './clickhouse-option.ts'
 import { type Output, type Values, wrongUsage } from './command.ts'
 import { runningServer } from './running-server.ts'
 
 export const dataOption = { value: 'DIR', summary: 'the data directory', default: './data' } as const
 /** Options of commands that work in a directory. */
-export const directoryOptions = { data: dataOption, clickhouse: clickhouseOption } as const
+export const directoryOptions = { data: dataOption, clickhouse: clickhouseOption, postgres: postgresOption } as const
 /** Also with a server: the operator limits the memory of a command. */
 export const memoryOption = {
   value: 'SIZE',
@@ -75,11 +75,13 @@ export async function withDirectory<T>(
 ): Promise<T> {
   const dataDir = values.required('data')
   const engine = engineOf(values)
-  await mustBeDataDirectory(dataDir)
-  const server = await runningServer(dataDir)
+  // Servers that share a PostgreSQL own no directory: the command is one more of them for a moment.
+  const isShared = engine?.postgres !== undefined
+  if (!isShared) await mustBeDataDirectory(dataDir)
+  const server = isShared ? null : await runningServer(dataDir)
   if (server) return work(server)
   const waymark = await open({
-    dataDir,
+    ...(isShared ? {} : { dataDir }),
     engine,
     exports: { runs: false },
     notifications: { runs: false },
@@ -99,6 +101,13 @@ export async function withDirectory<T>(
   } finally {
     await waymark.close()
   }
+}
+
+/** For commands that need the files of a directory. */
+export function mustOwnDirectory(values: Values, command: string): void {
+  if (values.text('postgres') === undefined) return
+  const message = `\`waymark ${command}\` is not available with several servers on one PostgreSQL: there is no data directory.`
+  throw new WaymarkError('command-failed', { message })
 }
 
 /** A misspelled name must not create a directory. */

@@ -20,9 +20,10 @@ export const bootstrapKeys = ({ env }: Values) => ({
 export const init: Command = {
   options: { ...directoryOptions, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
+    const engine = engineOf(values)
     const waymark = await open({
-      dataDir: values.required('data'),
-      engine: engineOf(values),
+      ...(engine?.postgres === undefined ? { dataDir: values.required('data') } : {}),
+      engine,
       exports: { runs: false },
       plugins: pluginsOfCommand(values),
     })

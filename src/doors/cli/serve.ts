@@ -21,7 +21,7 @@ import { createHandler } from '../http/server/create-handler.ts'
 import { type RunningServer, startServer } from '../http/server/node-server.ts'
 import { createSites, type SiteOptions } from '../http/site.ts'
 import { keyFileOption, keyOf, millisecondsOf } from './backup.ts'
-import { clickhouseOption, engineOf } from './clickhouse-option.ts'
+import { clickhouseOption, engineOf, postgresOption } from './clickhouse-option.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { CommandsOfOwner } from './commands-of-owner.ts'
 import { makeDemo } from './demo.ts'
@@ -238,6 +238,7 @@ export const serve: Command = {
         'memory for the events from which trends and funnels are computed; 0: none; default: a quarter of --memory, or of what the container has beyond 4 GiB if that is more and --memory is not set',
     },
     clickhouse: clickhouseOption,
+    postgres: postgresOption,
     'one-process': {
       summary: 'run the engine inside the server process: uses less memory, but a query that crashes the engine stops the server',
     },
@@ -304,6 +305,8 @@ export const serve: Command = {
     const backups = await backupsOf(values)
     const logRetention = logRetentionOf(values)
     const signOn = await singleSignOnOf(values)
+    const engine = engineOf(values)
+    const isShared = engine?.postgres !== undefined
     const clock = () => new Date()
     const lines = new LogLines(err)
     const lineOf: (...line: Parameters<Line>) => string = (level, message, fields) =>
@@ -326,8 +329,8 @@ export const serve: Command = {
         dataDir: values.required('data'),
         connect: values.isOn('connect'),
         ...memoryOf(values),
-        engine: engineOf(values),
-        isolate: !values.isOn('one-process'),
+        engine,
+        isolate: !isShared && !values.isOn('one-process'),
         clock,
         surroundings,
         recovery,

@@ -22,9 +22,9 @@ export class ConnectedWaymark implements Waymark {
   private readonly membership: Membership
   private closing: Promise<void> | null = null
 
-  constructor(membership: Membership, { dataDir, clock = () => new Date() }: Pick<OpenOptions, 'dataDir' | 'clock'>) {
+  constructor(membership: Membership, dataDir: string, clock: OpenOptions['clock'] = () => new Date()) {
     this.membership = membership
-    this.dataDir = resolve(dataDir)
+    this.dataDir = dataDir
     this.clock = clock
     this[following] = {
       handler: (options) => followingHandler(membership, options),

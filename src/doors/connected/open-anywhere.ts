@@ -32,7 +32,7 @@ async function alone(options: OpenOptions, onOwner: OnOwner): Promise<Opened> {
   const { open } = await import('../../engine.ts')
   const waymark = await open(options)
   try {
-    if (waymark.dataDir !== ':memory:') await openOwnerDoor(waymark, options.onError ?? warn)
+    if (waymark.dataDir !== ':memory:' && options.engine?.postgres === undefined) await openOwnerDoor(waymark, options.onError ?? warn)
     waymark.beforeRefusing(await onOwner(waymark))
     return { waymark, server: serverCallsOf(waymark), local: () => waymark }
   } catch (error) {
@@ -45,7 +45,7 @@ async function joined(options: OpenOptions, onOwner: OnOwner): Promise<Opened> {
   const { checkOpenOptions, open } = await import('../../engine.ts')
   checkOpenOptions(options)
   const { dataDir } = options
-  if (dataDir === ':memory:') {
+  if (dataDir === undefined || dataDir === ':memory:') {
     const message = 'connect needs a data directory: no other process can reach an in-memory store'
     throw new WaymarkError('validation-failed', { message, attr: 'connect' })
   }
@@ -59,5 +59,5 @@ async function joined(options: OpenOptions, onOwner: OnOwner): Promise<Opened> {
     firstStart: (keys) => call('firstStart', keys),
     allowFirstOwner: (secret) => call('allowFirstOwner', secret),
   }
-  return { waymark: new ConnectedWaymark(membership, options), server, local: () => membership.local }
+  return { waymark: new ConnectedWaymark(membership, resolve(dataDir), options.clock), server, local: () => membership.local }
 }

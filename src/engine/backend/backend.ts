@@ -42,6 +42,8 @@ export interface ProjectBackend extends ProjectCalls {
   download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download>
   batches(query: unknown, wanted: Wanted): AsyncGenerator<RecordBatch, void, undefined>
   readonly exportRows: ExportRows
+  /** Learns what other processes have acknowledged. Absent: there are none. */
+  look?(): Promise<void>
   /** Writes what the store has committed into its file. */
   settle(): Promise<void>
   /** The durable part of its log. Null: it is closed. */

@@ -8,7 +8,7 @@ import { BrokenInvariant } from '../../errors/invariants.ts'
 import type { EventSource } from '../../events/ingestion/decoding/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../events/ingestion/intake.ts'
 import { withKnownIds } from '../../events/ingestion/persons/known/knowing-writer.ts'
-import { Pipeline } from '../../events/ingestion/pipeline.ts'
+import { type Ingestion, Pipeline } from '../../events/ingestion/pipeline.ts'
 import type { Transform } from '../../events/ingestion/transforming/transform.ts'
 import { Transformer } from '../../events/ingestion/transforming/transformer.ts'
 import type { WireBatch } from '../../events/ingestion/wire-batch.ts'
@@ -135,11 +135,11 @@ async function ownTransform(
   return transformer
 }
 
-export class LocalBackend implements ProjectBackend {
+export class LocalBackend<P extends Ingestion = Pipeline> implements ProjectBackend {
   readonly actions: ActionService
   readonly cohorts: CohortService
   readonly reports: readonly RecoveryReport[]
-  readonly pipeline: Pipeline
+  readonly pipeline: P
   private readonly home: LocalHome
   private readonly storage: ProjectStorage
   /** The events in memory, where the engine does not fold lists of events itself. */
@@ -153,7 +153,7 @@ export class LocalBackend implements ProjectBackend {
   private readonly lacked = new BoundedCache<string, true>(mostLacked)
   private readonly closing = new AbortController()
 
-  constructor(home: LocalHome, storage: ProjectStorage, reports: readonly RecoveryReport[], pipeline: Pipeline) {
+  constructor(home: LocalHome, storage: ProjectStorage, reports: readonly RecoveryReport[], pipeline: P) {
     this.home = home
     this.storage = storage
     const { admission, clock } = home
@@ -180,6 +180,7 @@ export class LocalBackend implements ProjectBackend {
       members: storage.engine.members(upkeep),
       write: (records) => pipeline.writeRecords(records),
       clock,
+      alone: storage.alone,
       queries: () => this.forQueries(admission.upkeep(id, upkeepSeconds)),
     })
     this.actions = actionService(definitions)

@@ -120,6 +120,7 @@ export class OnDemandBackend implements ProjectBackend, Closable {
   /** Opens it if the end of its log is not known. */
   async positioned(): Promise<void> {
     if (!this.hasPosition) await this.firstOpened()
+    await this.inner?.look?.()
   }
 
   ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt'>): Promise<IngestAnswer> {

@@ -23,7 +23,7 @@ export interface ActionService {
 }
 
 export function actionService(store: DefinitionStore): ActionService {
-  const inTurn = oneAtATime()
+  const inTurn = oneAtATime(store.alone)
   const all = async (): Promise<Map<number, StoredAction>> =>
     new Map([...(await store.definitions('actions'))].map(([id, text]) => [id, { ...(JSON.parse(text) as StoredAction), id }]))
   const retrieve = async (id: number): Promise<StoredAction> => {

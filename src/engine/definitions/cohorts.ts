@@ -98,7 +98,7 @@ export interface CohortService {
 export const namesCohorts = (query: unknown): boolean => /cohort/i.test(jsonText(query) ?? '')
 
 export function cohortService(store: DefinitionStore): CohortService {
-  const inTurn = oneAtATime()
+  const inTurn = oneAtATime(store.alone)
   const refresher = cohortRefresher(store)
   const all = async (): Promise<Map<number, StoredCohort>> =>
     new Map([...(await store.definitions('cohorts'))].map(([id, text]) => [id, { ...(JSON.parse(text) as StoredCohort), id }]))

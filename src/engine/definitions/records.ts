@@ -17,11 +17,14 @@ export function freeId(fields: unknown, taken: ReadonlySet<number>): number {
   return id
 }
 
-/** Reads the current records and writes the result atomically. */
-export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+type Alone = <T>(work: () => Promise<T>) => Promise<T>
+
+/** Reads the current records and writes the result atomically. `alone`: where other processes do the same. */
+export function oneAtATime(alone: Alone = (work) => work()): Alone {
   let last: Promise<unknown> = Promise.resolve()
   return <T>(work: () => Promise<T>): Promise<T> => {
-    const next = last.then(work, work)
+    const begin = () => alone(work)
+    const next = last.then(begin, begin)
     last = next.catch(() => undefined)
     return next
   }

@@ -43,6 +43,8 @@ export const changedPersons = -1
 
 export interface DefinitionStore {
   readonly clock: () => Date
+  /** Where other processes change definitions, too: one at a time of all of them. */
+  readonly alone?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
   /** JSON texts by id, with everything acknowledged so far. */
   definitions(table: DefinitionTable): Promise<ReadonlyMap<number, string>>
   /** Written through the log: resolves when they are applied. */

@@ -15,6 +15,7 @@ interface Parts {
   readonly members: CohortMembers
   readonly write: DefinitionStore['write']
   readonly clock: () => Date
+  readonly alone?: DefinitionStore['alone']
   /** The project as its queries see it, after everything acknowledged is applied. */
   queries(): Promise<QueryProject>
 }
@@ -22,7 +23,7 @@ interface Parts {
 const idsFrom = (offset: number) => ({ select: ['id'], orderBy: ['id'], limit: 10_000, offset })
 
 /** The store of a project as the services of actions and cohorts see it. */
-export function definitionStore({ members, write, clock, queries }: Parts): DefinitionStore {
+export function definitionStore({ members, write, clock, alone, queries }: Parts): DefinitionStore {
   const texts: DefinitionStore['texts'] = async (query) => {
     const project = await queries()
     return tableRows(await runStatement(query, project), project.settings.timezone).flatMap(([value]) =>
@@ -44,6 +45,7 @@ export function definitionStore({ members, write, clock, queries }: Parts): Defi
   }
   return {
     clock,
+    alone,
     definitions: async (table) => (await (await queries()).facts())[table],
     write,
     env,

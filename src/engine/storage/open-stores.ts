@@ -4,6 +4,7 @@ import { answerBytes, defaultMemoryLimit, listMemoryBytes, logBytes, memoryBytes
 import { type Instance, type InstanceOptions, openInstance } from './duckdb/instance.ts'
 import { clearDownloads } from './files/downloads-folder.ts'
 import { logDefaults } from './log/file-log.ts'
+import type { PostgresServer } from './postgres/client.ts'
 import type { StorageOptions } from './project-storage.ts'
 import { duckdbStores, type Stores } from './stores.ts'
 
@@ -14,6 +15,11 @@ export interface EngineChoice {
     /** Settings of the server for all queries, such as `{ max_memory_usage: 8e9, max_threads: 8 }`. */
     readonly settings?: Settings
   } & (ClickHouseServer | { readonly client: ClickHouseClient })
+  /**
+   * Several servers share the events: their log and the accounts are in PostgreSQL, as `postgres://user:password@host:5432/database`. Needs the package `pg`.
+   * Default: both are in the data directory of one server.
+   */
+  readonly postgres?: string | PostgresServer
 }
 
 export async function openStores(instance: Instance, engine: EngineChoice | undefined, storage: StorageOptions): Promise<Stores> {

@@ -37,6 +37,8 @@ export interface ProjectStorage {
   readonly recovery: Recovery | null
   /** Null: the store has no file of its own. */
   readonly space: StoreSpace | null
+  /** Where several processes change definitions: does it while no other one does. */
+  readonly alone?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined
   close(): Promise<void>
   /** Releases everything without a checkpoint. */
   abandon(): Promise<void>

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { BrokenInvariant } from '../../errors/invariants.ts'
-import type { KeptFrom, Removal, RemovalCounts } from '../../language/catalog/removals.ts'
-import { Texts } from '../../lib/text/texts.ts'
+import type { KeptFrom } from '../../language/catalog/removals.ts'
 import { KeepAlive } from '../../lib/web/keep-alive.ts'
 import { Applier } from './applying/applier.ts'
 import { ApplyFailures, closed, notWritten } from './applying/apply-failures.ts'
@@ -17,16 +16,16 @@ import { RecentEvents } from './applying/recent-events.ts'
 import { RecentWaits } from './applying/recent-waits.ts'
 import { SlotBackfill } from './applying/slot-backfill.ts'
 import { UuidIndex } from './applying/uuid-index.ts'
+import { Changes, recordsOf } from './changes.ts'
 import type { Salts } from './cookieless/salts.ts'
 import type { EventSource } from './decoding/event-source.ts'
-import { readGroups, readPersons, readPropertyTypes } from './decoding/imports.ts'
 import { type BatchFacts, type Handed, type IngestAnswer, Intake } from './intake.ts'
 import type { AttemptStore, EventWriter, IngestLog, LogRecords } from './ports.ts'
 import type { Transform } from './transforming/transform.ts'
 import { TransformOrder } from './transforming/transform-order.ts'
 import type { WarningSummary } from './warnings.ts'
 import type { WireBatch } from './wire-batch.ts'
-import type { Content, GroupChange, GroupImport, PersonChange, RecordWrite, Work } from './work.ts'
+import type { Content, Work } from './work.ts'
 
 /** Reading the log yields to the event loop after this time. */
 const sliceMs = 10
@@ -67,11 +66,38 @@ interface Entered extends Handed {
   readonly waiting: QueuedBatch
 }
 
+/** What a project's backend needs of the part that takes and applies its events. */
+export type Ingestion = Pick<
+  Pipeline,
+  | 'recent'
+  | 'position'
+  | 'lag'
+  | 'failure'
+  | 'ingest'
+  | 'ingestEvents'
+  | 'ingestPrepared'
+  | 'importPersons'
+  | 'importGroups'
+  | 'definePropertyTypes'
+  | 'writeRecords'
+  | 'changePersons'
+  | 'deletePersons'
+  | 'remove'
+  | 'keptFrom'
+  | 'changeGroup'
+  | 'end'
+  | 'caughtUp'
+  | 'processed'
+  | 'close'
+> & {
+  warnings(): readonly WarningSummary[] | Promise<readonly WarningSummary[]>
+}
+
 /**
  * Validates batches, makes them durable, and applies them to the store in log order. A batch passes through `backpressure.ts`, the log,
  * `duplicate-order.ts`, `transform-order.ts` and `apply-loop.ts`; `apply-failures.ts` handles errors.
  */
-export class Pipeline {
+export class Pipeline extends Changes {
   private readonly options: PipelineOptions
   private readonly queries = new RecentWaits()
   private readonly backpressure: Backpressure
@@ -93,6 +119,7 @@ export class Pipeline {
   private readonly attempts: Attempts
 
   private constructor(options: PipelineOptions, limits: Limits, applier: Applier, uuids: UuidIndex, attempts: Attempts) {
+    super()
     this.attempts = attempts
     const { writer, log, projectId, transform = noTransform } = options
     this.options = options
@@ -273,57 +300,9 @@ export class Pipeline {
     return this.keepAlive.during(this.intake.ingestPrepared(batch))
   }
 
-  /** Creates persons with their distinct ids. Returns their uuids, in order, once they are stored. */
-  async importPersons(rows: unknown): Promise<{ ids: readonly string[] }> {
-    const persons = readPersons(rows, this.intake.now() * 1000)
-    return { ids: await this.write('persons', { kind: 'persons', persons }, persons) }
-  }
-
-  async importGroups(rows: unknown, options: { group_types?: unknown } = {}): Promise<void> {
-    const groups = readGroups(rows, options.group_types, this.intake.now() * 1000)
-    await this.write('groups', { kind: 'groups', groups }, groups)
-  }
-
-  async definePropertyTypes(rows: unknown): Promise<void> {
-    const types = readPropertyTypes(rows)
-    await this.write('property_types', { kind: 'property_types', types }, types)
-  }
-
-  /** Definitions of actions and cohorts, and members of static cohorts. */
-  async writeRecords(records: readonly RecordWrite[]): Promise<void> {
-    await this.write('records', { kind: 'records', records }, records)
-  }
-
-  /** Changes persons by their uuids. Returns for each change whether its person exists, once it is stored. */
-  async changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]> {
-    const found = await this.write('person_changes', { kind: 'person_changes', changes }, changes)
-    return found.map((uuid) => uuid !== '')
-  }
-
-  /** Returns for each person how many distinct ids it had, once it is deleted; null if there is no such person. */
-  async deletePersons(persons: readonly string[], withEvents: boolean): Promise<readonly (number | null)[]> {
-    const changes = persons.map((person) => ({ change: 'delete' as const, person, withEvents }))
-    const found = await this.write('person_changes', { kind: 'person_changes', changes }, changes)
-    return found.map((ids) => (ids === '' ? null : Number(ids)))
-  }
-
-  /** Returns what was changed or removed, once it is. */
-  async remove(removal: Removal): Promise<RemovalCounts> {
-    const [counts] = await this.write('removals', { kind: 'removals', removals: [removal] }, [removal])
-    return JSON.parse(counts!) as RemovalCounts
-  }
-
   /** The events that are kept by the records that are applied. */
   get keptFrom(): KeptFrom {
     return this.loop.applier.keptFrom
-  }
-
-  async changeGroup({ group_type_index, group_key, set, unset }: GroupChange): Promise<void> {
-    const type = this.loop.applier.groupType(group_type_index)
-    if (type === undefined) return
-    const created_at = this.intake.now() * 1000
-    const groups: GroupImport[] = [{ group_type: type, group_type_index, group_key, properties: set, unset, created_at }]
-    await this.write('groups', { kind: 'groups', groups }, groups)
   }
 
   /** Exact numbers of warnings about events, with a few samples of each kind. */
@@ -331,14 +310,20 @@ export class Pipeline {
     return this.loop.applier.warningSummaries()
   }
 
-  private async write(kind: LogRecords['kind'], content: Content, rows: readonly object[]): Promise<readonly string[]> {
+  protected async write(kind: LogRecords['kind'], content: Content, rows: readonly object[]): Promise<readonly string[]> {
     this.mustBeOpen()
     if (rows.length === 0) return []
     const { intake } = this
-    const payloads = Texts.of(rows.map((row) => JSON.stringify(row)))
-    const uuids = rows.map(intake.newUuid)
-    const records: LogRecords = { kind, receivedAt: intake.now(), sentAt: null, historical: false, ip: null, uuids, payloads }
+    const records = recordsOf(kind, rows, intake)
     return this.keepAlive.during(intake.accept(records, content).then(({ waiting }) => waiting.applied.promise))
+  }
+
+  protected now(): number {
+    return this.intake.now()
+  }
+
+  protected async groupType(index: number): Promise<string | undefined> {
+    return this.loop.applier.groupType(index)
   }
 
   private enter(work: Work): QueuedBatch {
@@ -423,6 +408,12 @@ export class Pipeline {
     this.failures.close()
     this.backpressure.close()
     this.loop.wake()
+  }
+
+  /** Ends without applying the rest: another process does. What is being committed ends first. */
+  async release(cause: unknown): Promise<void> {
+    await this.abandon(cause)
+    await this.options.writer.close()
   }
 
   private rejectAll(failure: unknown): void {

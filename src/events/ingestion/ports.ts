@@ -14,6 +14,8 @@ export interface IngestLog {
   markTaken?(seq: number): void
   /** For such a log: resolves with true when it has records after `seq`, with false when it is closed. */
   grown?(seq: number): Promise<boolean>
+  /** For a log that several processes write: what became of changes, by their first record, before their transaction commits. */
+  noteOutcome?(firstSeq: number, outcome: readonly string[]): void
 }
 
 export interface LogRecords {

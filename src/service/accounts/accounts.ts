@@ -60,6 +60,7 @@ const noKeys = (): never => {
 
 const contextOf = ({ store, clock = () => new Date(), ...options }: AccountOptions): AccountContext => ({
   store,
+  isShared: options.isShared ?? false,
   clock,
   newId: timeOrderedUuids(clock),
   settings: options.settings ?? ((): AccountSettings => defaultSettings),

@@ -68,7 +68,11 @@ class Fullness {
   /** Rows by table, column and owner, as they were last counted. */
   readonly counts = new Map<string, number>()
   held = 0
-  constructor(readonly most: number) {}
+  /** `isShared`: other servers write, too, so nothing is known here. */
+  constructor(
+    readonly most: number,
+    readonly isShared: boolean,
+  ) {}
 
   forget(table: string): void {
     for (const key of this.counts.keys()) if (key.startsWith(`${table} `)) this.counts.delete(key)
@@ -88,7 +92,7 @@ class BoundedTable {
     private readonly fullness: Fullness,
     private readonly change: { held: number },
   ) {
-    this.isHeld = !long.has(name)
+    this.isHeld = !fullness.isShared && !long.has(name)
   }
 
   find = (...args: Parameters<Rows['find']>) => this.rows.find(...args)
@@ -134,7 +138,7 @@ class BoundedTable {
   }
 
   private async makeRoom(column: string, owner: unknown, most: number): Promise<void> {
-    const known = this.isHeld ? undefined : this.fullness.counts.get(this.countOf(column, owner))
+    const known = this.isHeld || this.fullness.isShared ? undefined : this.fullness.counts.get(this.countOf(column, owner))
     if (known !== undefined && known < most) return
     const there = await this.rows.count({ [column]: owner })
     this.remember(column, owner, there)
@@ -150,7 +154,7 @@ class BoundedTable {
 
   private countOf = (column: string, owner: unknown) => `${this.name} ${column} ${String(owner)}`
   private remember(column: string, owner: unknown, there: number): void {
-    if (this.isHeld) return
+    if (this.isHeld || this.fullness.isShared) return
     if (this.fullness.counts.size >= mostCounts) this.fullness.counts.clear()
     this.fullness.counts.set(this.countOf(column, owner), there)
   }
@@ -160,11 +164,16 @@ class BoundedTable {
   }
 }
 
-/** The store, refusing what the table of limits does not allow. */
-export async function boundedStore(store: AccountStore, most: number = otherLimits.heldBytes.number): Promise<AccountStore> {
-  const fullness = new Fullness(most)
+/** The store, refusing what the table of limits does not allow. `isShared`: other servers write into it, and no table is in memory. */
+export async function boundedStore(
+  store: AccountStore,
+  most: number = otherLimits.heldBytes.number,
+  { isShared = false }: { readonly isShared?: boolean } = {},
+): Promise<AccountStore> {
+  const fullness = new Fullness(most, isShared)
   for (const name of Object.keys(accountShapes) as (keyof AccountTables)[])
-    if (!long.has(name)) for (const row of await (store.read[name] as unknown as Rows).find({})) fullness.held += lengthOfRow(row)
+    if (!isShared && !long.has(name))
+      for (const row of await (store.read[name] as unknown as Rows).find({})) fullness.held += lengthOfRow(row)
 
   return {
     read: store.read,

@@ -57,6 +57,8 @@ export interface ProjectStores {
 
 export interface AccountContext {
   readonly store: AccountStore
+  /** Other servers have the same store. */
+  readonly isShared: boolean
   readonly clock: () => Date
   readonly newId: () => string
   readonly settings: () => AccountSettings

@@ -14,7 +14,8 @@ type Ended = Pick<QueryRun, 'id' | 'task_id' | 'project_id' | 'expiration_time' 
 
 const maxCharacters: number = otherLimits.keptAnswerBytes.number
 
-export const createFinishedRuns = (read: AccountStore['read'], most = maxCharacters) => {
+/** `isShared`: other servers add some, too, so they are read each time. */
+export const createFinishedRuns = (read: AccountStore['read'], most = maxCharacters, isShared = false) => {
   const byProject = new Map<number, Kept[]>()
 
   const entry = ({ id, task_id, expiration_time, characters }: Ended): Kept => ({
@@ -26,7 +27,7 @@ export const createFinishedRuns = (read: AccountStore['read'], most = maxCharact
   /** The oldest first. Runs of an earlier process are read once. */
   const keptOf = async (projectId: number): Promise<Kept[]> => {
     const known = byProject.get(projectId)
-    if (known) return known
+    if (known && !isShared) return known
     const found = await read.query_runs.find({ project_id: projectId, is_complete: true })
     const kept = found.map(entry).sort((a, b) => a.expires - b.expires)
     byProject.set(projectId, kept)

@@ -5,7 +5,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { Progress } from '../../lib/flow/progress.ts'
 import { maybeTime, time } from '../../lib/time/wire-time.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import type { QueryRun } from '../accounts/records.ts'
+import type { AccountTables, QueryRun } from '../accounts/records.ts'
 import { notFound } from '../accounts/refusals.ts'
 import { createFinishedRuns } from './finished-runs.ts'
 
@@ -95,10 +95,26 @@ interface Active {
 
 type Outcome = Pick<QueryRun, 'is_error' | 'error_message'> & { readonly text: string | null }
 
+const interrupted = (end_time: Date) => ({
+  is_complete: true,
+  is_error: true,
+  error_message: 'The query was interrupted by a restart.',
+  end_time,
+  expiration_time: new Date(end_time.getTime() + keptFor),
+})
+/** Of a server that has ended: the longest query is over. */
+const isOverdue = (run: QueryRun, now: Date): boolean =>
+  !run.is_complete && now.getTime() - run.start_time.getTime() > 2 * longestSeconds * 1000
+const endOverdue = async (tables: AccountTables, now: Date): Promise<void> => {
+  for (const run of await tables.query_runs.find({ is_complete: false }))
+    if (isOverdue(run, now))
+      await tables.query_runs.update({ project_id: run.project_id, id: run.id, task_id: run.task_id }, interrupted(now))
+}
+
 /** The stored runs, with the answers of those that have ended. */
 const createRunRecords = (accounts: Accounts, answers: KeptAnswers) => {
-  const { store, clock, report } = accounts.context
-  const kept = createFinishedRuns(store.read)
+  const { store, clock, report, isShared } = accounts.context
+  const kept = createFinishedRuns(store.read, undefined, isShared)
   let hasEnded = false
 
   const newRun = (projectId: number, id: string, queryKey: string | null): QueryRun => ({
@@ -115,11 +131,11 @@ const createRunRecords = (accounts: Accounts, answers: KeptAnswers) => {
     expiration_time: null,
   })
 
-  /** Runs left by the last process. */
+  /** Runs left by the last process; of several servers, those that one of them cannot be at work on any more. */
   const recovered = store.write(async (tables) => {
     const end_time = clock()
-    const change = { is_complete: true, is_error: true, error_message: 'The query was interrupted by a restart.', end_time }
-    await tables.query_runs.update({ is_complete: false }, { ...change, expiration_time: new Date(end_time.getTime() + keptFor) })
+    if (isShared) return endOverdue(tables, end_time)
+    await tables.query_runs.update({ is_complete: false }, interrupted(end_time))
     await answers.keepOnly(await tables.query_runs.find({}))
   })
   recovered.catch((error: unknown) => report('failed to close the interrupted queries', error))
@@ -127,6 +143,7 @@ const createRunRecords = (accounts: Accounts, answers: KeptAnswers) => {
   const stored = async (projectId: number, id: string): Promise<QueryRun | undefined> => {
     await recovered
     const run = await store.read.query_runs.first({ project_id: projectId, id })
+    if (run && isShared && isOverdue(run, clock())) return { ...run, ...interrupted(clock()) }
     return run?.expiration_time && run.expiration_time <= clock() ? undefined : run
   }
   const keep = async (run: QueryRun, outcome: Outcome): Promise<Outcome> => {

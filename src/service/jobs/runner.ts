@@ -10,12 +10,12 @@ import { createPool, type Pool } from './pool.ts'
 // Finds what is due and does it. All state is in the tables, so any process that has them can go on.
 
 export interface RunnerParts {
-  readonly context: Pick<AccountContext, 'store' | 'clock'>
+  readonly context: Pick<AccountContext, 'store' | 'clock'> & Partial<Pick<AccountContext, 'isShared'>>
   /** For errors outside of the work. */
   report(error: unknown): void
   /** Identifies this process in leases. */
   readonly owner?: string
-  /** No other process has this store, as the lock of the data directory makes sure: other owners of leases have ended. Default: true. */
+  /** No other process has this store, as the lock of the data directory makes sure: other owners of leases have ended. Default: unless the store is shared. */
   readonly isAlone?: boolean
   /** From 0 to 1. */
   random?(): number
@@ -59,7 +59,7 @@ const renewAll = async (leases: ReturnType<typeof createLeases>, running: Readon
 }
 
 export const createRunner = (
-  { context, report, owner = randomUUID(), isAlone = true, random = Math.random }: RunnerParts,
+  { context, report, owner = randomUUID(), isAlone = !context.isShared, random = Math.random }: RunnerParts,
   kinds: readonly Kind<unknown>[],
 ) => {
   const { store, clock } = context

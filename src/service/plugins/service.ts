@@ -151,6 +151,11 @@ const originFor = ({ box, fetching }: PluginParts, plugin: Plugin) => {
 }
 const isDownloaded = ({ plugin_type, url }: Plugin) => hasOrigin(plugin_type) && url !== null
 
+/** Events pass the plugins of the one server that has them. */
+const mustBeAlone = ({ isShared }: AccountContext) => {
+  if (isShared) throw invalid('Plugins are not available with several servers on one PostgreSQL.')
+}
+
 const mustBeNew = async (tables: Reading, organizationId: string, url: string) => {
   if (await tables.plugins.first({ organization_id: organizationId, url }))
     throw invalid('A plugin from this URL is already installed.', 'url', 'unique')
@@ -256,6 +261,7 @@ export const createPlugins = (parts: PluginParts) => {
     ...reads(context),
 
     async create(by: ActingMember, organization: Organization, body: unknown, family: PluginFamily = 'plugins'): Promise<Plugin> {
+      mustBeAlone(context)
       mustHave(organization, 'install')
       const { url: given, ...input } = check(pluginInput, body)
       const isBundled = typeof given === 'string' && isBundledUrl(given)

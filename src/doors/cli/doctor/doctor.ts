@@ -18,7 +18,7 @@ import { type LockedDomain, lockedDomains, lockedText } from '../../../service/s
 import { directoryCommands, type ImportState } from '../../http/commands/directory-commands.ts'
 import { engineOf } from '../clickhouse-option.ts'
 import type { Command, Output, Values } from '../command.ts'
-import { directoryOptions, mustBeDataDirectory, recoveryOf, recoveryOption } from '../directory.ts'
+import { directoryOptions, mustBeDataDirectory, mustOwnDirectory, recoveryOf, recoveryOption } from '../directory.ts'
 import { type RunningServer, runningServer } from '../running-server.ts'
 import { type DiskSpeed, hostFacts, hostLines, measureDisk } from './host.ts'
 
@@ -31,6 +31,7 @@ export const doctor: Command = {
     largest: { summary: 'list the twenty largest rows of account data; `waymark trim` cuts those that are too large' },
   },
   run: async (values, output) => {
+    mustOwnDirectory(values, 'doctor')
     const dataDir = values.required('data')
     const engine = engineOf(values)
     if (!(await stat(dataDir).catch(() => null))?.isDirectory())

@@ -9,7 +9,7 @@ import { type Params, sentStatement } from './sent-statement.ts'
 export interface Connection {
   readonly project: number
   /** A statement without result rows. `rows`: those of an INSERT. */
-  run(query: string, rows?: string, params?: Params): Promise<void>
+  run(query: string, rows?: string, params?: Params, settings?: Settings): Promise<void>
   /** All rows, each an array of values. */
   rows<T extends readonly unknown[]>(query: string): Promise<T[]>
   /** The bytes of an answer. If the signal aborts, the statement is also stopped on the server. */
@@ -32,10 +32,11 @@ export function connectionOf(client: ClickHouseClient, project: number): Connect
   const writes = `waymark-write-${project}-`
   return {
     project,
-    run: (query, rows = '', params) =>
+    run: (query, rows = '', params, settings = {}) =>
       explained(async () => {
         const values = rows === '' ? sentStatement(query, params) : { query, values: Readable.from([rows], { objectMode: false }) }
-        const { stream } = await client.exec({ ...values, query_id: `${writes}${randomUUID()}`, clickhouse_settings: ownSettings })
+        const about = { query_id: `${writes}${randomUUID()}`, clickhouse_settings: { ...ownSettings, ...settings } }
+        const { stream } = await client.exec({ ...values, ...about })
         for await (const _ of stream);
       }),
     rows: <T extends readonly unknown[]>(query: string) =>

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { EventWriter, FoundOwner, FoundPerson, WriterState } from '../../../events/ingestion/ports.ts'
 import { readKeptFrom } from '../../../language/catalog/removals.ts'
 import { isOutOfMemory } from './engine-errors.ts'
-import { metaInsert, metaRow, recover } from './journal.ts'
+import { type Journal, journalInStore, metaInsert, metaRow } from './journal.ts'
 import { type ProjectStore, rowVersion } from './project-store.ts'
 import { removalSteps } from './removals.ts'
 import { literals, numbers } from './sql.ts'
@@ -172,7 +172,7 @@ const otherReads = (store: ProjectStore) => {
   } satisfies Partial<EventWriter>
 }
 
-export function openEventWriter(store: ProjectStore): EventWriter {
+export function openEventWriter(store: ProjectStore, journal: Journal = journalInStore(store)): EventWriter {
   const { project } = store
   const reader = readerOf(store)
   const { look, ofProject } = reader
@@ -186,7 +186,7 @@ export function openEventWriter(store: ProjectStore): EventWriter {
     largeEvents: largeEventsOfInsert,
     isTooMuch: isOutOfMemory,
     async state() {
-      const appliedSeq = await recover(store)
+      const appliedSeq = await journal.recover()
       const state = await readState(reader, appliedSeq)
       for (const { id, name } of state.eventNames) eventNames.set(id, name)
       return state
@@ -213,7 +213,7 @@ export function openEventWriter(store: ProjectStore): EventWriter {
       await store.run(metaInsert, metaRow(project, 'store_id', String(made), rowVersion(await store.nextVersion(), 'put')))
       return made
     },
-    openGroup: async () => stagedGroup(store, eventNames),
+    openGroup: async () => stagedGroup(store, eventNames, journal),
     close: () => store.alone(async () => undefined).catch(() => undefined),
   }
 }

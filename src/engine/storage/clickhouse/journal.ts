@@ -10,6 +10,34 @@ export interface Step {
   readonly rows: string
 }
 
+/** The changes of a group. */
+export interface WrittenGroup {
+  /** Number of the change. */
+  readonly change: number
+  /** The last record of the log that is applied with it. */
+  readonly seq: number
+  /** The INSERT of its events, with their number; null: it has none. */
+  readonly events: (Step & { readonly count: number }) | null
+  /** Everything else. The last step sets `applied_seq`. */
+  readonly steps: readonly Step[]
+}
+
+/** Executes groups, each as a whole or not at all. */
+export interface Journal {
+  commit(group: WrittenGroup): Promise<void>
+  /** Finishes or undoes the group that a crash or a failure interrupted. Returns the last record of the log that is applied. */
+  recover(): Promise<number>
+}
+
+/** For a log that only this process reads: what is begun is in the store itself. */
+export const journalInStore = (store: ProjectStore): Journal => ({
+  async commit({ change, events, steps }) {
+    if (events) await store.run(events.query, events.rows)
+    await commitSteps(store, change, steps)
+  },
+  recover: () => recover(store),
+})
+
 const committed = 'committed_group'
 
 const setMeta = (store: ProjectStore, key: string, value: string, version: number) =>
@@ -18,8 +46,7 @@ export const metaInsert = 'INSERT INTO meta (project_id, key, value, row_version
 export const metaRow = (project: number, key: string, value: string, version: number) =>
   `${JSON.stringify([project, key, value, version, 0])}\n`
 
-/** Executes the steps atomically. The last step must set `applied_seq`. */
-export async function commitSteps(store: ProjectStore, group: number, steps: readonly Step[]): Promise<void> {
+async function commitSteps(store: ProjectStore, group: number, steps: readonly Step[]): Promise<void> {
   const rows = steps.map(({ query, rows }, i) => JSON.stringify([store.project, group, i, query, rows])).join('\n')
   await store.run('INSERT INTO journal (project_id, group_no, step, query, rows) FORMAT JSONCompactEachRow', rows)
   await setMeta(store, committed, String(group), rowVersion(group, 'put'))
@@ -34,8 +61,7 @@ async function doSteps(store: ProjectStore, steps: readonly Step[]): Promise<voi
 const metaValue = async ({ rows, project }: ProjectStore, key: string): Promise<string | undefined> =>
   (await rows<[string]>(`SELECT value FROM meta WHERE project_id = ${project} AND key = '${key}'`))[0]?.[0]
 
-/** Finishes or undoes the group that a crash or a failure interrupted. Returns the last record of the log that is applied. */
-export const recover = (store: ProjectStore): Promise<number> =>
+const recover = (store: ProjectStore): Promise<number> =>
   store.alone(async () => {
     const { project } = store
     await store.stopWrites()

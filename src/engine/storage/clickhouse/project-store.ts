@@ -14,7 +14,8 @@ export interface ProjectStore extends Connection {
 const phases = { moved: 0, rewritten: 1, removed: 2, put: 3 } as const
 export const rowVersion = (change: number, phase: keyof typeof phases): number => change * 4 + phases[phase]
 
-export function projectStore(client: ClickHouseClient, project: number): ProjectStore {
+/** `nextChange`: where several processes write; default: this one counts. */
+export function projectStore(client: ClickHouseClient, project: number, nextChange?: () => Promise<number>): ProjectStore {
   const connection = connectionOf(client, project)
   let last: Promise<number> | null = null
   let turn: Promise<unknown> = Promise.resolve()
@@ -26,6 +27,7 @@ export function projectStore(client: ClickHouseClient, project: number): Project
       return next
     },
     nextVersion() {
+      if (nextChange) return nextChange()
       last = (last ?? lastVersion(connection)).then((version) => version + 1)
       last.catch(() => {
         last = null

@@ -118,7 +118,7 @@ function removeProperty(store: ProjectStore, { scope, name }: Extract<Removal, {
     { table: 'import_families', columns: ['state'], without: [without.ofFamily] },
   ]
   return [
-    ...eventStatements(project, scope, name, group).map(
+    ...eventStatements(project, scope, name, group, seq).map(
       ({ where, statements }) =>
         () =>
           store.alone(async () => {
@@ -157,12 +157,13 @@ const withValue = (json: string, name: string, value: string): string =>
   `concat('{', arrayStringConcat(arrayMap(pair -> concat(toJSONString(pair.1), ':', if(pair.1 = ${literal(name)}, ${value}, pair.2)),
      JSONExtractKeysAndValuesRaw(${json})), ','), '}')`
 
-function eventStatements(project: number, scope: string, name: string, group: number) {
+/** Events after `seq` are not looked at: a process that was stopped meanwhile may come here late. */
+function eventStatements(project: number, scope: string, name: string, group: number, seq: number) {
   const objects = objectsOf(scope)
   const mutation = 'SETTINGS mutations_sync = 1'
   const update = (set: string, where: string) => `ALTER TABLE events UPDATE ${set} WHERE ${where} ${mutation}`
   if (objects === null) {
-    const where = `project_id = ${project} AND JSONHas(properties, ${literal(name)})`
+    const where = `project_id = ${project} AND log_seq <= ${seq} AND JSONHas(properties, ${literal(name)})`
     const copies = (copiesOf[name] ?? []).map((column) => `${column} = ''`)
     return [{ where, statements: [update([`properties = ${withoutKey('properties', name)}`, ...copies].join(', '), where)] }]
   }
@@ -171,7 +172,7 @@ function eventStatements(project: number, scope: string, name: string, group: nu
       group < 0
         ? ''
         : ` AND JSONExtractString(properties, '$group_type') IN (SELECT group_type FROM group_types WHERE project_id = ${project} AND group_type_index = ${group})`
-    const where = `project_id = ${project} AND JSONHas(properties, ${literal(object)}, ${literal(name)})${ofGroup}`
+    const where = `project_id = ${project} AND log_seq <= ${seq} AND JSONHas(properties, ${literal(object)}, ${literal(name)})${ofGroup}`
     const inner = withoutKey(`JSONExtractRaw(properties, ${literal(object)})`, name)
     return { where, statements: [update(`properties = ${withValue('properties', object, inner)}`, where)] }
   })

@@ -60,7 +60,7 @@ const stateTable = (table: ChangedTable): ClickHouseTable => {
 }
 
 /** In the order in which the writer sends them. */
-export const eventColumns: readonly string[] = [
+const eventColumns: readonly string[] = [
   'event LowCardinality(String)',
   'uuid UUID',
   `timestamp ${time}`,
@@ -107,6 +107,13 @@ export const clickHouseTables: Readonly<Record<string, ClickHouseTable>> = {
 /** Columns that older tables lack. */
 const addedColumns: readonly string[] = ['ALTER TABLE persons ADD COLUMN IF NOT EXISTS changed_seq Int64 AFTER imported_at']
 
+/** Inserts of so many blocks are known again by their tokens. At ten blocks a second, that is a pause of more than two hours. */
+const knownBlocks = 100_000
+
+/** Where several processes write: the same rows are not stored twice. */
+export const knowInsertsAgain = (blocks: number = knownBlocks): string =>
+  `ALTER TABLE events MODIFY SETTING non_replicated_deduplication_window = ${blocks}`
+
 export const createClickHouseTables: readonly string[] = [
   ...Object.entries(clickHouseTables).map(
     ([name, { columns, engine }]) => `CREATE TABLE IF NOT EXISTS ${name} (${columns.join(', ')}) ENGINE = ${engine}`,
@@ -129,3 +136,6 @@ export const clickHouseSettings = {
   /** Read-only, and statements cannot change settings. */
   readonly: '2',
 } as const
+
+/** Whole rows of events, as JSON arrays. */
+export const insertedEvents = `INSERT INTO events (${['project_id', ...eventColumns.map(columnName)].join(', ')}) FORMAT JSONCompactEachRow`

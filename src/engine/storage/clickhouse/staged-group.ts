@@ -1,8 +1,8 @@
 import type { EventRow, StagedGroup } from '../../../events/ingestion/ports.ts'
 import { type ChangedTable, type ColumnKind, changedTables } from '../../../language/catalog/changed-tables.ts'
-import { commitSteps, metaInsert, metaRow, type Step } from './journal.ts'
+import { type Journal, metaInsert, metaRow, type Step } from './journal.ts'
 import { type ProjectStore, rowVersion } from './project-store.ts'
-import { columnName, eventColumns } from './schema.ts'
+import { insertedEvents } from './schema.ts'
 import { literals, numbers, timeText } from './sql.ts'
 
 type Value = string | number | bigint | boolean | null
@@ -19,7 +19,6 @@ const columnsOf = (table: ChangedTable): readonly [name: string, kind: ColumnKin
 const insertInto = (table: string, columns: readonly string[]): string =>
   `INSERT INTO ${table} (${['project_id', ...columns, 'row_version', 'row_deleted'].join(', ')})`
 const format = 'FORMAT JSONCompactEachRow'
-const insertEvents = `INSERT INTO events (${['project_id', ...eventColumns.map(columnName)].join(', ')}) ${format}`
 
 /** The changes of a group, except its events. */
 const noChanges = () => ({
@@ -29,7 +28,7 @@ const noChanges = () => ({
   rewrites: [] as [no: number, current: number][],
   movedIds: [] as [distinctId: string, no: number][],
   families: [] as number[],
-  people: [] as Step[],
+  people: [] as ((as: AsOf) => Step)[],
   emptiedPeople: [] as number[],
   removedPeople: [] as number[],
   visits: [] as Step[],
@@ -64,6 +63,13 @@ const statementsOf = (project: number, change: number) => {
 
 type Statements = ReturnType<typeof statementsOf>
 
+/** A step may be executed late, by a process that was stopped meanwhile: it must not change what came after it. */
+interface AsOf {
+  readonly seq: number
+  /** The highest version of rows of the group. */
+  readonly version: number
+}
+
 const movedPeople = ({ copied }: Statements, moves: readonly (readonly [merged: number, survivor: number])[], version: number): Step[] =>
   portions(moves).flatMap((pairs): Step[] => {
     const merged = numbers(pairs.map(([no]) => no))
@@ -88,6 +94,7 @@ function stepsOf(project: number, change: number, changes: ReturnType<typeof noC
   const merges = (pairs: readonly (readonly [number, number])[], phase: 'moved' | 'rewritten') =>
     written('person_merges', ['merged', 'survivor'], phase, pairs)
   const seq = Number(metas.get('applied_seq') ?? 0)
+  const asOf: AsOf = { seq, version: rowVersion(change, 'put') }
   const cohorts = removed.filter(({ table }) => table === 'cohort_members').map(({ id }) => id)
   const memberRows = { family: 'family', person_no: 'person_no' }
   return [
@@ -121,9 +128,9 @@ function stepsOf(project: number, change: number, changes: ReturnType<typeof noC
       'rewritten',
       movedIds.map(([id, no]) => [id, no, seq]),
     ),
-    ...people,
-    ...removePeople(project, emptiedPeople, false),
-    ...removePeople(project, removedPeople, true),
+    ...people.map((stepOf) => stepOf(asOf)),
+    ...removePeople(project, emptiedPeople, false, asOf),
+    ...removePeople(project, removedPeople, true, asOf),
     ...deleted('import_families', 'family', 'removed', families),
     ...portions(families).map((some) =>
       copied('import_members', memberRows, `family IN (${numbers(some)})`, rowVersion(change, 'removed'), 1),
@@ -163,7 +170,7 @@ function stepsOf(project: number, change: number, changes: ReturnType<typeof noC
 }
 
 /** A group that is being written. `eventNames`: the names of event numbers; grows. */
-export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>): StagedGroup {
+export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>, journal: Journal): StagedGroup {
   const { project } = store
   const events: { readonly eventId: number; readonly rest: string }[] = []
   const changes = noChanges()
@@ -196,12 +203,15 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
         const names = literals(some.map(([id]) => id))
         const moved = `transform(distinct_id, [${names}], [${numbers(some.map(([, no]) => no))}], person_no)`
         const where = `project_id = ${project} AND distinct_id IN (${names}) AND person_no IN (${numbers(from)})`
-        people.push(step(`ALTER TABLE events UPDATE person_no = toInt32(${moved}) WHERE ${where} SETTINGS mutations_sync = 1`))
+        const update = `ALTER TABLE events UPDATE person_no = toInt32(${moved}) WHERE ${where}`
+        people.push(({ seq }) => step(`${update} AND log_seq <= ${seq} SETTINGS mutations_sync = 1`))
       }
     },
     removeIds(ids) {
-      for (const some of portions(ids))
-        people.push(step(`DELETE FROM distinct_ids WHERE project_id = ${project} AND distinct_id IN (${literals(some)})`))
+      for (const some of portions(ids)) {
+        const where = `project_id = ${project} AND distinct_id IN (${literals(some)})`
+        people.push(({ version }) => step(`DELETE FROM distinct_ids WHERE ${where} AND row_version < ${version}`))
+      }
     },
     removePeople(nos, withEvents) {
       for (const no of nos) (withEvents ? removedPeople : emptiedPeople).push(no)
@@ -216,28 +226,32 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
       // The log does not show whose person numbers changed, so sets of persons must be recomputed.
       if (changes.isOtherwise || rewrites.length || movedIds.length || people.length || emptiedPeople.length || removedPeople.length)
         metas.set('rewritten_seq', metas.get('applied_seq') ?? '0')
-      if (events.length) {
-        const lines = events.map(({ eventId, rest }) => `[${project},${asJson(eventNames.get(eventId)!)},${rest}]`)
-        await store.run(insertEvents, lines.join('\n'))
-      }
-      await commitSteps(store, change, stepsOf(project, change, changes))
+      const lines = events.map(({ eventId, rest }) => `[${project},${asJson(eventNames.get(eventId)!)},${rest}]`)
+      await journal.commit({
+        change,
+        seq: Number(metas.get('applied_seq') ?? 0),
+        events: lines.length > 0 ? { query: insertedEvents, rows: lines.join('\n'), count: lines.length } : null,
+        steps: stepsOf(project, change, changes),
+      })
     },
   }
 }
 
 const step = (query: string): Step => ({ query, rows: '' })
 
-const removePeople = (project: number, nos: readonly number[], withEvents: boolean): Step[] =>
+const removePeople = (project: number, nos: readonly number[], withEvents: boolean, { seq, version }: AsOf): Step[] =>
   portions(nos).flatMap((some) => {
     const where = (column: string) => `WHERE project_id = ${project} AND ${column} IN (${numbers(some)})`
-    const from = (table: string, column = 'person_no') => step(`DELETE FROM ${table} ${where(column)}`)
-    const known = [from('person_versions'), from('cohort_members')]
+    const from = (table: string, column = 'person_no') => step(`DELETE FROM ${table} ${where(column)} AND row_version <= ${version}`)
+    const ofEvents = `${where('person_no')} AND log_seq <= ${seq}`
+    // Members of cohorts are written by others, too.
+    const known = [from('person_versions'), step(`DELETE FROM cohort_members ${where('person_no')}`)]
     if (!withEvents) return known
     return [
       ...known,
-      step(`INSERT INTO removed_events SELECT project_id, uuid, log_seq FROM events ${where('person_no')}`),
-      from('events'),
-      from('last_events'),
+      step(`INSERT INTO removed_events SELECT project_id, uuid, log_seq FROM events ${ofEvents}`),
+      step(`DELETE FROM events ${ofEvents}`),
+      step(`DELETE FROM last_events ${where('person_no')}`),
       from('persons'),
       from('person_merges', 'merged'),
     ]

@@ -21,33 +21,45 @@ const sqlTypes: Readonly<Record<Kind, string>> = {
 }
 const kindOf = (column: ColumnKind) => column.replace('?', '') as Kind
 
-const createTable = (table: string, shape: Shape): string => {
+/** Where the tables are. */
+export interface ControlPlace {
+  readonly schema: string
+  /** A column by which rows keep the order in which they were inserted, with its type. Null: the database keeps it. */
+  readonly rowNumber: { readonly name: string; readonly type: string } | null
+}
+const ownFile: ControlPlace = { schema: 'control', rowNumber: null }
+
+const createTable = (table: string, shape: Shape, { schema, rowNumber } = ownFile): string => {
   const columns = Object.entries(shape).map(
     ([name, column]) => `${name} ${sqlTypes[kindOf(column)]}${column.endsWith('?') ? '' : ' NOT NULL'}`,
   )
-  return `CREATE TABLE control.${table} (${columns.join(', ')})`
+  if (rowNumber) columns.push(`${rowNumber.name} ${rowNumber.type}`)
+  return `CREATE TABLE ${schema}.${table} (${columns.join(', ')})`
 }
 
 /** Columns that older rows do not have: they are null there, so a new column must be nullable. */
-const addColumns = (table: string, shape: Shape, known: ReadonlySet<string>): string[] =>
+const addColumns = (table: string, shape: Shape, known: ReadonlySet<string>, schema: string): string[] =>
   Object.entries(shape)
     .filter(([name]) => !known.has(name))
     .map(([name, column]) => {
       if (!column.endsWith('?')) throw new TypeError(`${table}.${name} is new and does not allow null`)
-      return `ALTER TABLE control.${table} ADD COLUMN ${name} ${sqlTypes[kindOf(column)]}`
+      return `ALTER TABLE ${schema}.${table} ADD COLUMN ${name} ${sqlTypes[kindOf(column)]}`
     })
 
 /** The statements that create missing tables and columns, by table. */
-const missing = async (sql: Sql, shapes: Shapes): Promise<ReadonlyMap<string, readonly string[]>> => {
+const missing = async (sql: Sql, shapes: Shapes, place: ControlPlace): Promise<ReadonlyMap<string, readonly string[]>> => {
   const columns = new Map<string, Set<string>>()
-  const text = "SELECT table_name, column_name FROM information_schema.columns WHERE 'control' IN (table_catalog, table_schema)"
+  const { schema } = place
+  // On a server, the database may have the name of the schema.
+  const columnsOf = place === ownFile ? `'${schema}' IN (table_catalog, table_schema)` : `table_schema = '${schema}'`
+  const text = `SELECT table_name, column_name FROM information_schema.columns WHERE ${columnsOf}`
   for (const row of await sql.rows(text)) {
     const table = String(row.table_name)
     columns.set(table, (columns.get(table) ?? new Set()).add(String(row.column_name)))
   }
   const statements = Object.entries(shapes).map(([name, shape]) => {
     const known = columns.get(name)
-    return [name, known ? addColumns(name, shape, known) : [createTable(name, shape)]] as const
+    return [name, known ? addColumns(name, shape, known, schema) : [createTable(name, shape, place)]] as const
   })
   return new Map(statements.filter(([, list]) => list.length > 0))
 }
@@ -109,11 +121,15 @@ const orderOf = ({ newestFirst, orderBy }: FindOptions, hasId = true): NonNullab
 
 /** One table, accessed by statements only. */
 class SqlTable implements WritableRows<Row> {
+  private readonly table: string
   constructor(
     private readonly sql: Sql,
-    readonly name: string,
+    name: string,
     readonly shape: Shape,
-  ) {}
+    private readonly place: ControlPlace,
+  ) {
+    this.table = `${place.schema}.${name}`
+  }
 
   async find(where: Where, options: FindOptions = {}): Promise<Row[]> {
     const params: SqlValue[] = []
@@ -122,11 +138,12 @@ class SqlTable implements WritableRows<Row> {
     )
     // Qualified: a time is selected as text under the name of its column.
     const order = orderOf(options, 'id' in this.shape).map(
-      ({ column, isDescending }) => `control.${this.name}.${column}${isDescending ? ' DESC' : ''} NULLS LAST`,
+      ({ column, isDescending }) => `${this.table}.${column}${isDescending ? ' DESC' : ''} NULLS LAST`,
     )
+    if (this.place.rowNumber && order.length === 0) order.push(this.place.rowNumber.name)
     const ordered = order.length > 0 ? ` ORDER BY ${order.join(', ')}` : ''
     const limit = options.limit === undefined ? '' : ` LIMIT ${Math.trunc(options.limit)} OFFSET ${Math.trunc(options.offset ?? 0)}`
-    const text = `SELECT ${columns.join(', ')} FROM control.${this.name}${condition(where, this.shape, params, options)}${ordered}${limit}`
+    const text = `SELECT ${columns.join(', ')} FROM ${this.table}${condition(where, this.shape, params, options)}${ordered}${limit}`
     return (await this.sql.rows(text, params)).map((row) => this.read(row))
   }
 
@@ -136,7 +153,7 @@ class SqlTable implements WritableRows<Row> {
 
   async count(where: Where, more: Condition = {}): Promise<number> {
     const params: SqlValue[] = []
-    const text = `SELECT count(*) AS n FROM control.${this.name}${condition(where, this.shape, params, more)}`
+    const text = `SELECT count(*) AS n FROM ${this.table}${condition(where, this.shape, params, more)}`
     const rows = await this.sql.rows(text, params)
     return Number(rows[0]?.n)
   }
@@ -145,7 +162,7 @@ class SqlTable implements WritableRows<Row> {
     const names = Object.keys(this.shape)
     const placeholders = names.map((name, i) => (kindOf(this.shape[name]!) === 'time' ? `CAST($${i + 1} AS TIMESTAMP)` : `$${i + 1}`))
     const params = names.map((name) => toSql(row[name] ?? null, kindOf(this.shape[name]!)))
-    await this.sql.run(`INSERT INTO control.${this.name} (${names.join(', ')}) VALUES (${placeholders.join(', ')})`, params)
+    await this.sql.run(`INSERT INTO ${this.table} (${names.join(', ')}) VALUES (${placeholders.join(', ')})`, params)
   }
 
   async update(where: Where, change: Row): Promise<number> {
@@ -156,12 +173,12 @@ class SqlTable implements WritableRows<Row> {
       return `${name} = ${kind === 'time' ? `CAST($${params.length} AS TIMESTAMP)` : `$${params.length}`}`
     })
     if (sets.length === 0) return this.count(where)
-    return this.sql.run(`UPDATE control.${this.name} SET ${sets.join(', ')}${condition(where, this.shape, params)}`, params)
+    return this.sql.run(`UPDATE ${this.table} SET ${sets.join(', ')}${condition(where, this.shape, params)}`, params)
   }
 
   async remove(where: Where): Promise<number> {
     const params: SqlValue[] = []
-    return this.sql.run(`DELETE FROM control.${this.name}${condition(where, this.shape, params)}`, params)
+    return this.sql.run(`DELETE FROM ${this.table}${condition(where, this.shape, params)}`, params)
   }
 
   private read(row: SqlRow): Row {
@@ -274,6 +291,8 @@ export interface ControlOptions {
   readonly long?: readonly string[]
   /** Called after tables were created or changed. */
   readonly onChange?: () => Promise<void>
+  /** Default: the tables are those of a file of this process. */
+  readonly place?: ControlPlace
   /** Read-only: missing tables, and tables that lack a column, are empty. */
   readonly isReadOnly?: boolean
 }
@@ -281,21 +300,22 @@ export interface ControlOptions {
 /** Opens the tables of `shapes`, and creates missing tables and columns. */
 export async function openControl<S extends Shapes>(sql: Sql, shapes: S, options: ControlOptions = {}): Promise<Store<S>> {
   const long = new Set(options.long)
+  const { place = ownFile } = options
   const committed = new Map<string, Snapshot>()
-  const changes = options.isNew ? noChanges : await missing(sql, shapes)
+  const changes = options.isNew ? noChanges : await missing(sql, shapes, place)
   if (!options.isReadOnly) {
     for (const statement of [...changes.values()].flat()) await sql.run(statement)
     if (changes.size > 0) await options.onChange?.()
   }
   for (const [name, shape] of Object.entries(shapes)) {
     const isEmpty = options.isNew || (options.isReadOnly && changes.has(name))
-    if (!long.has(name)) committed.set(name, new Snapshot(isEmpty ? [] : await new SqlTable(sql, name, shape).find({})))
+    if (!long.has(name)) committed.set(name, new Snapshot(isEmpty ? [] : await new SqlTable(sql, name, shape, place).find({})))
   }
 
   const tables = (on: Sql, seen: (name: string) => Snapshot, replace: (name: string, rows: readonly Row[]) => void) =>
     Object.fromEntries(
       Object.entries(shapes).map(([name, shape]): [string, WritableRows<Row>] => {
-        const table = new SqlTable(on, name, shape)
+        const table = new SqlTable(on, name, shape, place)
         return [
           name,
           long.has(name)

@@ -39,7 +39,7 @@ const eventsPerTimeCheck = 32
 interface Parts {
   readonly writer: EventWriter
   readonly projectId: number
-  readonly log: Pick<IngestLog, 'read' | 'lastSeq'>
+  readonly log: Pick<IngestLog, 'read' | 'lastSeq' | 'noteOutcome'>
   readonly limits: GroupLimits
   readonly backpressure: Backpressure
   readonly failures: ApplyFailures
@@ -194,6 +194,7 @@ export class ApplyLoop {
       if (isAlone || isSuspicious || !isWhole) break // the rest needs more than fits beside this
     }
     await applier.stage(group)
+    for (const { kind, startSeq, uuids } of done) if (kind !== 'event') this.parts.log.noteOutcome?.(startSeq, uuids)
     const seq = applier.appliedSeq
     const { version } = recent
     await this.writing
@@ -245,6 +246,7 @@ export class ApplyLoop {
     backpressure.leave(waiting.bytes)
     recent.changed(seq, this.applier.factsVersion)
     this.parts.processed(seq)
+    this.parts.log.noteOutcome?.(waiting.startSeq, waiting.uuids)
     await group.commit({ event: [], person: [] })
     this.applier = await Applier.open(writer, projectId, limits)
     recent.changed(seq, this.applier.factsVersion)

@@ -87,7 +87,9 @@ export class LogFollower {
   }
 
   private async follow(lastSeq: () => number): Promise<void> {
-    while (await Promise.race([this.log.grown(lastSeq()), this.stopped.promise])) await this.read()
+    const { signal } = this.stopping
+    // Others may add records for ever.
+    while (!signal.aborted && (await Promise.race([this.log.grown(lastSeq()), this.stopped.promise]))) await this.read()
   }
 
   /** A record that cannot be read now may be readable later, so it is not skipped. */

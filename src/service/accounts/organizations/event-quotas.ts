@@ -53,17 +53,27 @@ const limitOf = (context: AccountContext, project: ProjectRecord): number | null
   return limits.length === 0 ? null : Math.min(...limits)
 }
 
-const write = async ({ store }: AccountContext, id: number, known: Day): Promise<void> => {
+/** What other servers have counted since the last time. */
+const withOthers = async (tables: AccountTables, id: number, known: Day, unstored: number): Promise<void> => {
+  const stored = await tables.event_counts.first({ project_id: id })
+  const before = stored?.day === known.day ? stored : null
+  known.taken = (before?.events ?? 0) + unstored + known.unstored
+  known.isTold ||= before?.is_told === true
+}
+
+const write = async ({ store, isShared }: AccountContext, id: number, known: Day): Promise<void> => {
+  const { unstored } = known
   known.unstored = 0
-  const row: EventCount = {
-    project_id: id,
-    day: known.day,
-    events: Math.min(known.taken, largestCount),
-    refused: Math.min(known.refused, largestCount),
-    is_told: known.isTold,
-  }
   await store.write(async (tables: AccountTables) => {
     if (!(await tables.projects.first({ id }))) return
+    if (isShared) await withOthers(tables, id, known, unstored)
+    const row: EventCount = {
+      project_id: id,
+      day: known.day,
+      events: Math.min(known.taken, largestCount),
+      refused: Math.min(known.refused, largestCount),
+      is_told: known.isTold,
+    }
     if ((await tables.event_counts.update({ project_id: id }, row)) === 0) await tables.event_counts.insert(row)
   })
 }

@@ -114,6 +114,9 @@ export const createPersonalKeys = (context: AccountContext) => {
           throw invalid(`You can only have ${largestKeyCount} personal API keys. Remove an existing key before creating a new one.`)
         const input = check(keyInput, body)
         await mustBeAllowed(tables, user, input)
+        // Servers that start together are given the same first key.
+        const there = await tables.personal_keys.first({ hash: hashKey(value) })
+        if (there) return { key: there, value }
         const key: PersonalKey = {
           id: context.newId(),
           user_id: user.id,

@@ -1,0 +1,132 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { WaymarkError } from '../../errors/errors.ts'
+import type { EventWriter } from '../../events/ingestion/ports.ts'
+import type { KeptFrom } from '../../language/catalog/removals.ts'
+import type { ParquetOfRows } from '../execution/ports.ts'
+import { type ClickHouseClient, connectToClickHouse } from './clickhouse/client.ts'
+import { cohortMembers } from './clickhouse/cohort-members.ts'
+import { clickHouseEngine } from './clickhouse/engine.ts'
+import { openEventWriter } from './clickhouse/event-writer.ts'
+import { metaInsert, metaRow } from './clickhouse/journal.ts'
+import { projectStore, removeRows, rowVersion } from './clickhouse/project-store.ts'
+import { createClickHouseTables, knowInsertsAgain } from './clickhouse/schema.ts'
+import { readKeptFromOf, readWarnings, type StoredWarning } from './clickhouse/shared-facts.ts'
+import { noProject } from './clickhouse-stores.ts'
+import { answerBytes } from './duckdb/budget.ts'
+import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
+import type { EngineChoice } from './open-stores.ts'
+import { type Blocks, openBlocks } from './postgres/blocks.ts'
+import type { Postgres } from './postgres/client.ts'
+import { logRows } from './postgres/log-rows.ts'
+import { type Lease, openPartitions, type Partitions } from './postgres/partitions.ts'
+import { alone } from './postgres/tables.ts'
+import type { ProjectStorage } from './project-storage.ts'
+import { sharedJournal } from './shared-journal.ts'
+import { SharedLog } from './shared-log.ts'
+
+/** A project in ClickHouse, with its log in PostgreSQL, as one of several servers sees it. */
+export interface SharedStorage extends ProjectStorage {
+  readonly log: SharedLog
+  /** For the server that has the lease. */
+  openWriter(
+    lease: Lease,
+    on: { lost(): void; takeOutcomes(seq: number): readonly (readonly [firstSeq: number, outcome: string])[] },
+  ): Promise<EventWriter>
+  /** Of events in a range of the log: how many are stored, or were removed since. */
+  countStored(fromSeq: number, toSeq: number): Promise<number>
+  warnings(): Promise<readonly StoredWarning[]>
+  keptFrom(): Promise<KeptFrom>
+}
+
+/** Where several servers keep their projects. */
+export interface SharedStores {
+  readonly partitions: Partitions
+  readonly blocks: Blocks
+  readonly parquetOf: ParquetOfRows
+  open(id: number): Promise<SharedStorage>
+  drop(id: number): Promise<void>
+  close(): Promise<void>
+}
+
+interface Options {
+  readonly postgres: Postgres
+  /** Of the tables in PostgreSQL. */
+  readonly clusterId: string
+  readonly clickhouse: EngineChoice['clickhouse']
+  /** A folder of this process. */
+  readonly scratch: string
+  readonly memoryLimit: number
+  readonly logKeptMs: number
+  /** Blocks that ClickHouse knows again; for tests. */
+  readonly knownBlocks?: number
+}
+
+export async function openSharedStores(options: Options): Promise<SharedStores> {
+  const { postgres, clusterId, clickhouse, scratch, memoryLimit, logKeptMs } = options
+  const client = 'client' in clickhouse ? clickhouse.client : await connectToClickHouse(clickhouse)
+  const partitions = openPartitions(postgres)
+  const blocks = openBlocks(postgres)
+  await prepareDatabase(client, clusterId, options.knownBlocks)
+  const engineOptions = { limits: { memoryLimit, answerBytes: answerBytes(memoryLimit) }, settings: clickhouse.settings ?? {} }
+
+  return {
+    partitions,
+    blocks,
+    parquetOf: parquetOfRows(scratch),
+    async open(id) {
+      const store = projectStore(client, id, () => partitions.nextChange(id))
+      const [state] = await partitions.look([id])
+      const log = new SharedLog(logRows(postgres, id), state!, logKeptMs)
+      const folder = join(scratch, 'projects', String(id))
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const reader = openEventWriter(store)
+      const engine = clickHouseEngine(store, engineOptions)
+      const membersAlone: typeof store.alone = (work) => store.alone(() => alone(postgres, `members ${id}`, work))
+      const close = () => log.close()
+      return {
+        engine: { ...engine, members: (turns) => cohortMembers({ ...store, alone: membersAlone }, turns) },
+        log,
+        cacheFolder: folder,
+        reports: [],
+        recovery: null,
+        space: null,
+        alone: (work) => alone(postgres, `definitions ${id}`, work),
+        async openWriter(lease, on) {
+          return openEventWriter(store, sharedJournal({ store, blocks, lease, clusterId, ...on }))
+        },
+        async countStored(fromSeq, toSeq) {
+          let stored = 0
+          for await (const { uuids } of reader.uuids(fromSeq, toSeq)) stored += uuids.length
+          return stored
+        },
+        warnings: () => readWarnings(store),
+        keptFrom: () => readKeptFromOf(store),
+        close,
+        abandon: close,
+      }
+    },
+    async drop(id) {
+      await partitions.remove(id) // its holder loses it, and writes nothing more
+      await removeRows(projectStore(client, id))
+      await rm(join(scratch, 'projects', String(id)), { recursive: true, force: true })
+    },
+    close: async () => {
+      if (!('client' in clickhouse)) await client.close()
+    },
+  }
+}
+
+/** A database in ClickHouse belongs to the PostgreSQL whose log is applied to it. The caller makes sure that one server at a time does this. */
+async function prepareDatabase(client: ClickHouseClient, clusterId: string, knownBlocks?: number): Promise<void> {
+  for (const query of createClickHouseTables) await client.command({ query })
+  await client.command({ query: knowInsertsAgain(knownBlocks) })
+  const store = projectStore(client, noProject)
+  const [[owner] = []] = await store.rows<[string]>(`SELECT value FROM meta WHERE project_id = ${noProject} AND key = 'directory'`)
+  if (owner === clusterId) return
+  if (owner !== undefined) {
+    const message = 'the ClickHouse database belongs to a data directory, or to another PostgreSQL. Give each a database of its own.'
+    throw new WaymarkError('command-failed', { message })
+  }
+  await store.run(metaInsert, metaRow(noProject, 'directory', clusterId, rowVersion(1, 'put')))
+}

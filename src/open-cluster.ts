@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createAdmission } from './engine/admission/admission.ts'
+import type { Backends } from './engine/backend/backend.ts'
+import { sharedBackends } from './engine/backend/shared/shared-backends.ts'
+import type { KeptAnswers } from './engine/execution/ports.ts'
+import type { Instance } from './engine/storage/instance.ts'
+import type { EngineChoice } from './engine/storage/open-stores.ts'
+import { answersInPostgres } from './engine/storage/postgres/answers.ts'
+import { connectToPostgres } from './engine/storage/postgres/client.ts'
+import { openSharedSalts, type SharedSalts } from './engine/storage/postgres/salts.ts'
+import { prepareTables } from './engine/storage/postgres/tables.ts'
+import { openSharedStores } from './engine/storage/shared-stores.ts'
+import { WaymarkError } from './errors/errors.ts'
+import type { Accounts } from './service/accounts/accounts.ts'
+import type { AccountContext } from './service/accounts/context.ts'
+import type { SecretBox } from './service/accounts/secrets/secret-box.ts'
+import { lazySecretBox } from './service/accounts/secrets/secret-box.ts'
+import { openSharedAccounts, prepareSharedAccounts } from './service/directory/shared-control.ts'
+
+// One of several servers on one PostgreSQL and one ClickHouse. Nothing that others must know is in the process or in its directory.
+
+type AboutAccounts = Partial<Omit<AccountContext, 'store' | 'newId' | 'isShared'>>
+
+interface Opening {
+  /** For files of this process, in a folder of its own that is removed at the end. Default: the system's folder for temporary files. */
+  readonly dataDir?: string | undefined
+  readonly engine: EngineChoice
+  readonly clock: () => Date
+  /** How long the log keeps applied batches. */
+  readonly logKeptMs: number
+  report(error: unknown): void
+}
+
+export interface Cluster {
+  readonly scratch: string
+  readonly answers: KeptAnswers
+  readonly salts: SharedSalts
+  accounts(about: AboutAccounts): Promise<Accounts>
+  /** `adopt`: opens projects that nobody applies. */
+  backends(instance: Instance, adopt: (projects: readonly number[]) => void): Promise<Backends>
+  close(): Promise<void>
+}
+
+export async function openCluster({ dataDir, engine, clock, logKeptMs, report }: Opening): Promise<Cluster> {
+  const { clickhouse, postgres: given } = engine
+  const postgres = await connectToPostgres(typeof given === 'string' ? { url: given } : given!)
+  const scratch = join(resolve(dataDir ?? tmpdir()), `waymark-${process.pid}-${randomUUID()}`)
+  const close = async () => {
+    await postgres.close().catch(report)
+    await rm(scratch, { recursive: true, force: true })
+  }
+  try {
+    const clusterId = await prepareTables(postgres, (on) => prepareSharedAccounts(on, postgres.schema))
+    await mkdir(scratch, { recursive: true, mode: 0o700 })
+    return {
+      scratch,
+      answers: answersInPostgres(postgres),
+      salts: await openSharedSalts(postgres, clock),
+      accounts: (about) => openSharedAccounts(postgres, about),
+      async backends(instance, adopt) {
+        const { memoryLimit } = instance
+        const stores = await openSharedStores({ postgres, clusterId, clickhouse, scratch, memoryLimit, logKeptMs })
+        return sharedBackends({ stores, postgres, admission: createAdmission(instance.concurrency), instance, report, adopt })
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** A key that only one server knows would seal what the others cannot open. */
+export const keyOfCluster = (): SecretBox =>
+  lazySecretBox(() => {
+    const message =
+      'Secrets need a key that is the same at every server: set WAYMARK_SECRET_KEY, or the option exports.secretKeys, everywhere.'
+    throw new WaymarkError('command-failed', { message })
+  })

@@ -187,7 +187,8 @@ export interface Cluster {
   close(): Promise<void>
 }
 
-export async function startCluster(): Promise<Cluster> {
+/** `options`: further ones of each server. */
+export async function startCluster(options: readonly string[] = []): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'waymark-cluster-'))
   const postgres = await startPostgres()
   const clickhouse = await startClickHouse(folder)
@@ -199,7 +200,7 @@ export async function startCluster(): Promise<Cluster> {
     clickhouse,
     folder,
     server(name) {
-      const args = ['--clickhouse', `${clickhouse.url}/waymark`, '--postgres', postgresUrl, '--data', join(folder, name)]
+      const args = ['--clickhouse', `${clickhouse.url}/waymark`, '--postgres', postgresUrl, '--data', join(folder, name), ...options]
       const env = {
         WAYMARK_BOOTSTRAP_PERSONAL_API_KEY: personalKey,
         WAYMARK_BOOTSTRAP_PROJECT_API_KEY: projectKey,

@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { open } from '../../src/engine.ts'
+import { buildPrograms, type Cluster, personalKey, projectKey, type Server, startCluster } from '../../test/cluster/parts.ts'
+import { machine, median, rounded } from '../measure.ts'
+import { questions } from './questions.ts'
+
+// PostgreSQL, ClickHouse and servers are processes of this machine, which share its cores. ClickHouse is the library chdb behind a front that runs one statement
+// at a time: the rates are those of that front.
+
+const { values } = parseArgs({ options: { events: { type: 'string', default: '200000' }, runs: { type: 'string', default: '5' } } })
+const events = Number(values.events)
+const runs = Number(values.runs)
+const batchSize = 200
+const senders = 6
+
+const day = 86_400_000
+const start = Date.UTC(2026, 2, 1)
+const plans = ['free', 'pro', 'team']
+const batchOf = (from: number) =>
+  Array.from({ length: batchSize }, (_, k) => {
+    const i = from + k
+    const timestamp = new Date(start + (i % 30) * day + ((i * 7919) % 80_000) * 1000).toISOString()
+    const properties = {
+      plan: plans[i % 3],
+      amount: i % 100,
+      $current_url: `https://shop.example/p/${i % 50}`,
+      $browser: 'Firefox',
+      $lib: 'web',
+    }
+    return {
+      event: i % 4 === 0 ? 'buy' : 'visit',
+      distinct_id: `u${(i * 31) % Math.max(100, Math.floor(events / 40))}`,
+      timestamp,
+      properties,
+    }
+  })
+
+async function ok(answer: Promise<{ status: number; body: unknown }>): Promise<unknown> {
+  const { status, body } = await answer
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body
+}
+const ask = (server: Server, project: number, query: object): Promise<unknown> =>
+  ok(server.call('POST', `/api/projects/${project}/query/`, { key: personalKey, body: { query, refresh: 'force_blocking' }, ms: 600_000 }))
+const countOf = async (server: Server, project: number): Promise<number> =>
+  ((await ask(server, project, { kind: 'SqlLikeQuery', query: 'select count() from events' })) as { results: [[number]] }).results[0][0]
+
+/** Until all are acknowledged, and until a query has counted them. */
+async function load(servers: readonly Server[], project: number, from: number, count: number) {
+  let next = from
+  const began = performance.now()
+  const send = async (server: Server) => {
+    while (next < from + count) {
+      const first = next
+      next += batchSize
+      await ok(server.call('POST', '/batch/', { body: { api_key: projectKey, batch: batchOf(first) } }))
+    }
+  }
+  await Promise.all(Array.from({ length: senders }, (_, i) => send(servers[i % servers.length]!)))
+  const acknowledged = (performance.now() - began) / 1000
+  const counted = await countOf(servers[0]!, project)
+  const visible = (performance.now() - began) / 1000
+  if (counted !== from + count) throw new Error(`${counted} of ${from + count} events are there`)
+  return { acknowledged_per_second: Math.round(count / acknowledged), visible_per_second: Math.round(count / visible) }
+}
+
+/** From the acknowledgement of one event at a server to the answer of another one that has it. */
+async function visibility(a: Server, b: Server, project: number) {
+  const times: number[] = []
+  for (let i = 0; i < 20; i++) {
+    const before = await countOf(b, project)
+    await ok(a.call('POST', '/batch/', { body: { api_key: projectKey, batch: batchOf(0).slice(0, 1) } }))
+    const began = performance.now()
+    const counted = await countOf(b, project)
+    times.push(performance.now() - began)
+    if (counted !== before + 1) throw new Error('an acknowledged event is not in the answer')
+  }
+  const rest: number[] = []
+  for (let i = 0; i < 20; i++) {
+    const began = performance.now()
+    await countOf(b, project)
+    rest.push(performance.now() - began)
+  }
+  return { ms_to_answer: rounded(median(times)), ms_of_the_same_answer_at_rest: rounded(median(rest)) }
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const times: number[] = []
+  for (let i = 0; i <= runs; i++) {
+    const began = performance.now()
+    await work()
+    if (i > 0) times.push(performance.now() - began) // the first one warms up
+  }
+  return median(times)
+}
+
+async function askAll(cluster: Cluster, server: Server, project: number): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'waymark-bench-cluster-'))
+  const waymark = await open({ dataDir: join(folder, 'data') })
+  try {
+    const embedded = await waymark.createProject({ name: 'Bench' })
+    for (let from = 0; from < events; from += batchSize) await embedded.ingest({ batch: batchOf(from) as never })
+    for (const { name, query, sql } of questions) {
+      const own = await timed(() => ask(server, project, query))
+      const byHand = await timed(() => cluster.clickhouse.rows(sql.replaceAll('{project}', String(project))))
+      const here = await timed(() => embedded.query(query as never, { refresh: 'force_blocking' }))
+      const figures = { ms: rounded(own), by_hand_ms: rounded(byHand), embedded_ms: rounded(here), ratio_to_by_hand: rounded(own / byHand) }
+      console.log(JSON.stringify({ bench: 'cluster', question: name, events, ...figures, aim: 1.3 }))
+    }
+  } finally {
+    await waymark.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+await buildPrograms()
+const cluster = await startCluster(['--events-per-day', '0'])
+try {
+  const [a, b] = [cluster.server('a'), cluster.server('b')]
+  const project = Number((await a.start()).project_id)
+  console.log(JSON.stringify({ bench: 'cluster', ...machine(), limit: 'the front of ClickHouse runs one statement at a time' }))
+  const half = Math.ceil(events / 2 / batchSize) * batchSize
+  console.log(JSON.stringify({ bench: 'cluster', what: 'one server', events: half, ...(await load([a], project, 0, half)) }))
+  await b.start()
+  console.log(JSON.stringify({ bench: 'cluster', what: 'two servers', events: half, ...(await load([a, b], project, half, half)) }))
+  await askAll(cluster, a, project)
+  console.log(JSON.stringify({ bench: 'cluster', what: 'from acknowledged to visible', ...(await visibility(a, b, project)) }))
+} finally {
+  await cluster.close()
+}

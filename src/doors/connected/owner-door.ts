@@ -44,8 +44,9 @@ const leaveMs = 20_000
 const leavingStatus = 503
 
 const socketName = 'owner.sock'
-/** The longest path that every system takes for a socket. */
+/** The longest path that every system takes for a socket, and the folder for those that would be longer. */
 const longestPath = 100
+const shortFolder = '/tmp'
 
 /**
  * In a folder that only this user may enter: others can neither reach it nor put one of theirs in its place. Not in the data directory, which people copy while it is
@@ -53,8 +54,8 @@ const longestPath = 100
  */
 async function newSocket(): Promise<{ path: string; remove: () => Promise<void> }> {
   if (process.platform === 'win32') return { path: `\\\\.\\pipe\\waymark-${randomUUID()}`, remove: async () => undefined }
-  const usual = join(tmpdir(), 'waymark-')
-  const folder = await mkdtemp(Buffer.byteLength(join(`${usual}xxxxxx`, socketName)) > longestPath ? '/tmp/waymark-' : usual)
+  const isLong = Buffer.byteLength(join(tmpdir(), 'waymark-xxxxxx', socketName)) > longestPath
+  const folder = await mkdtemp(join(isLong ? shortFolder : tmpdir(), 'waymark-'))
   return { path: join(folder, socketName), remove: () => rm(folder, { recursive: true, force: true }) }
 }
 

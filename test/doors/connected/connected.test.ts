@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -146,6 +146,24 @@ test('commands reach an application that has the directory open and serves nothi
   ]
   for (const kind of ['command', 'call', 'watch', 'request', 'operator', 'batches'])
     for (const headers of wrong) expect(await ask({ 'x-waymark-kind': kind, ...headers }), kind).toBe(404)
+})
+
+test('a folder for temporary files whose path is too long for a socket', async () => {
+  const usual = process.env.TMPDIR
+  const long = join(dataDir, 't'.repeat(120))
+  await mkdir(long)
+  process.env.TMPDIR = long
+  try {
+    const owner = await joined()
+    const guest = await joined()
+    await guest.createProject({ name: 'Shop' })
+    expect((await owner.projects()).map(({ name }) => name)).toEqual(['Shop'])
+    const { socket } = JSON.parse(await readFile(join(dataDir, 'owner.json'), 'utf8')) as { socket: string }
+    expect(socket.length).toBeLessThan(100)
+  } finally {
+    if (usual === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = usual
+  }
 })
 
 test('wrong options', async () => {

@@ -81,7 +81,7 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
       const folder = join(scratch, 'projects', String(id))
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const reader = openEventWriter(store)
-      const engine = clickHouseEngine(store, engineOptions)
+      const engine = clickHouseEngine(store, engineOptions, () => log.appliedSeq)
       const membersAlone: typeof store.alone = (work) => store.alone(() => alone(postgres, `members ${id}`, work))
       const close = () => log.close()
       return {

@@ -9,5 +9,8 @@ export const slotPools: Readonly<Record<SlotKind, { readonly prefix: string; rea
   boolean: { prefix: 'b', count: 8 },
 }
 
+const kindsByPrefix = new Map((Object.keys(slotPools) as SlotKind[]).map((kind) => [slotPools[kind].prefix, kind]))
+export const kindOfSlot = (column: string): SlotKind => kindsByPrefix.get(column[0]!)!
+
 export const slotNames = (kind: SlotKind): readonly string[] =>
   Array.from({ length: slotPools[kind].count }, (_, i) => `${slotPools[kind].prefix}${i + 1}`)

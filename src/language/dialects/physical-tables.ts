@@ -23,8 +23,8 @@ interface PhysicalTable {
 
 /** The engine-specific parts. */
 export interface EngineTables {
-  /** A table of one project, as printed in FROM. */
-  table(name: string, project: number | null): string
+  /** A table of one project, as printed in FROM. `slots`: those of its columns that are read. */
+  table(name: string, project: number | null, slots: readonly string[]): string
   /** A value that only persons with a record have. */
   whenRecorded(value: string): string
   /** Fields of events whose column has another name or is computed. */
@@ -128,7 +128,7 @@ export function scanPrinter(engine: EngineTables): (scan: ScanSource, read: Read
   return (scan, read) => {
     const physical = tables[scan.table]
     if (!physical) throw new InternalError(`${scan.table} has no physical column in the engine`)
-    const own = (name: string) => engine.table(name, scan.project)
+    const own = (name: string, slots: readonly string[] = []) => engine.table(name, scan.project, slots)
     const personNo = scan.withMerges ? 'coalesce(m.survivor, t.person_no)' : 't.person_no'
     const needs = new Set<Need>(physical.needs)
     const columns = scan.reads.map((wanted) => {
@@ -151,12 +151,14 @@ export function scanPrinter(engine: EngineTables): (scan: ScanSource, read: Read
     ].filter(Boolean)
     return [
       `SELECT ${columns.length ? columns.join(', ') : '1 AS one'}`,
-      `FROM ${own(physical.table)} AS t`,
+      `FROM ${own(physical.table, slotsOf(scan))} AS t`,
       ...joins,
       ...(conditions.length ? [`WHERE ${conditions.join(' AND ')}`] : []),
     ].join(' ')
   }
 }
+
+const slotsOf = ({ reads }: ScanSource) => [...new Set(reads.flatMap(({ slot }) => (slot ? [slot.column] : [])))]
 
 /** A store has the rows of one project, or those of each project beside its number: in both cases a scan is restricted to one. */
 const teamOf = ({ project }: ScanSource): string => `CAST(${Number(project)} AS INTEGER)`

@@ -79,7 +79,7 @@ function inEngine(scan: FunnelScan, { reached, missed }: StepPoint, env: QueryCo
       alias(call('if', call('empty', before), reachedAt, element(before, -1)), 'before_at'),
     ],
     from: from(outcomes(scan, null, { steps: scan.settings.steps, periods: null }, env), 'found'),
-    where: missed === null ? isReached(reached) : and(isReached(reached), not(isReached(missed))),
+    where: missed === null ? isReached(reached, scan) : and(isReached(reached, scan), not(isReached(missed, scan))),
   })
 }
 

@@ -17,13 +17,14 @@ export interface EngineOptions {
   readonly settings: Settings
 }
 
-/** The engine for a project on a server. */
-export function clickHouseEngine(store: ProjectStore, { limits, settings }: EngineOptions): Engine {
+/** The engine for a project on a server. `appliedSeq`: what is known to be applied, so that facts of this very position need no look. */
+export function clickHouseEngine(store: ProjectStore, { limits, settings }: EngineOptions, appliedSeq?: () => number): Engine {
   let known: StoreFacts | undefined
   return {
     dialect: clickhouse,
     limits,
     async facts() {
+      if (known && appliedSeq && known.appliedSeq === String(appliedSeq())) return known
       known = await readFacts(store, known)
       return known
     },

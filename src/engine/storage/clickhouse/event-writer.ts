@@ -1,9 +1,11 @@
 import { randomInt } from 'node:crypto'
 import type { EventWriter, FoundOwner, FoundPerson, WriterState } from '../../../events/ingestion/ports.ts'
 import { readKeptFrom } from '../../../language/catalog/removals.ts'
+import { kindOfSlot } from '../../../language/catalog/slots.ts'
 import { isOutOfMemory } from './engine-errors.ts'
 import { type Journal, journalInStore, metaInsert, metaRow } from './journal.ts'
 import { type ProjectStore, rowVersion } from './project-store.ts'
+import { addPropertyColumns } from './property-columns.ts'
 import { removalSteps } from './removals.ts'
 import { literals, numbers } from './sql.ts'
 import { stagedGroup } from './staged-group.ts'
@@ -189,11 +191,12 @@ export function openEventWriter(store: ProjectStore, journal: Journal = journalI
       const appliedSeq = await journal.recover()
       const state = await readState(reader, appliedSeq)
       for (const { id, name } of state.eventNames) eventNames.set(id, name)
+      await store.alone(() => addPropertyColumns(store, slotsOf(state))) // of rows that an earlier version stored
       return state
     },
     ...personReads(store),
     ...otherReads(store),
-    fillSteps: async () => [], // properties have no columns of their own here
+    fillSteps: async (scope, slots) => (scope === 'event' ? [() => store.alone(() => addPropertyColumns(store, slots))] : []),
     async *uuids(fromSeq, toSeq) {
       for (let from = fromSeq; from <= toSeq; from += uuidRows) {
         const to = Math.min(toSeq, from + uuidRows - 1)
@@ -217,6 +220,11 @@ export function openEventWriter(store: ProjectStore, journal: Journal = journalI
     close: () => store.alone(async () => undefined).catch(() => undefined),
   }
 }
+
+const slotsOf = ({ propertyKeys }: WriterState) =>
+  propertyKeys.flatMap(({ scope, name, slots }) =>
+    scope === 'event' ? slots.map(({ column }) => ({ key: name, kind: kindOfSlot(column) })) : [],
+  )
 
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '')
 

@@ -1,7 +1,7 @@
 import { type ChangedTable, type ColumnKind, changedTables } from '../../../language/catalog/changed-tables.ts'
 
 // The tables of all projects on a ClickHouse server. They correspond to the tables of a project's DuckDB store, without the parts that only serve a file:
-// event names are text here, and properties have no slots.
+// event names are text here, and slots are columns that the server computes (property-columns.ts).
 
 interface ClickHouseTable {
   readonly columns: readonly string[]

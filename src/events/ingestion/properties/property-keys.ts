@@ -1,5 +1,5 @@
 import { keyLimit, longestKey, type ValueType, valueTypes } from '../../../language/catalog/property-counts.ts'
-import { type SlotKind, slotNames, slotPools } from '../../../language/catalog/slots.ts'
+import { kindOfSlot, type SlotKind, slotNames } from '../../../language/catalog/slots.ts'
 import { emptyShape, propertyName, type Shape } from '../decoding/shape.ts'
 import type { SlotUse, StagedGroup } from '../ports.ts'
 import { type PropertyType, valueTypeOf } from './property-types.ts'
@@ -33,8 +33,6 @@ const partsKept = 250_000
 
 const slotted: ReadonlySet<string> = new Set(['event', 'person'])
 const kindOfDeclared: Readonly<Record<PropertyType, SlotKind>> = { Numeric: 'number', String: 'text', Boolean: 'boolean', DateTime: 'text' }
-const kindsByPrefix = new Map((Object.keys(slotPools) as SlotKind[]).map((kind) => [slotPools[kind].prefix, kind]))
-const kindOfSlot = (column: string): SlotKind => kindsByPrefix.get(column[0]!)!
 
 const count = ({ counts }: PropertyKey, type: ValueType): number => counts[valueTypes.indexOf(type)]!
 

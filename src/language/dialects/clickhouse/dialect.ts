@@ -1,28 +1,16 @@
 import { UnsupportedError } from '../../../errors/errors.ts'
-import { clickhouseFlag, clickhouseMarked, clickhouseNumber } from '../../functions/values/property-values.ts'
 import { childrenOf } from '../../resolver/shape.ts'
-import { type ColumnNode, type JoinedSource, type JsonRead, outputColumns, type TypedExpr, type TypedSource } from '../../resolver/typed.ts'
+import { type ColumnNode, type JoinedSource, outputColumns, type TypedExpr, type TypedSource } from '../../resolver/typed.ts'
 import { isNullable, type SqlType, typeName, withoutNames } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
 import { refusedCorrelation } from './correlation.ts'
+import { madeOf, readJson } from './json.ts'
 import { scanQuery } from './tables.ts'
 
 const escaped = (text: string, quote: string) =>
   `${quote}${text.replaceAll('\0', '').replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`)}${quote}`
 const identifier = (name: string) => escaped(name, '`')
 const literal = (text: string) => escaped(text, "'")
-
-function json(document: string, path: readonly (string | number)[], as: JsonRead, printing: Printing): string {
-  const steps = path.map((step) => (typeof step === 'number' ? String(step) : printing.bind(step))).join(', ')
-  const at = `${document}, ${steps}`
-  // Raw text keeps the quotes around strings, and escapes inside them.
-  const string = `JSONExtractString(${at})`
-  const whenOther = `nullIf(nullIf(JSONExtractRaw(${at}), ''), 'null')`
-  if (as === 'value') return `if(JSONType(${at}) = 'String', ${clickhouseMarked(string)}, ${whenOther})`
-  const text = `if(JSONType(${at}) = 'String', ${string}, ${whenOther})`
-  if (as === 'number') return clickhouseNumber(text)
-  return as === 'boolean' ? clickhouseFlag(text) : text
-}
 
 function timeLiteral(micros: bigint): string {
   const ms = micros / 1000n - (micros % 1000n < 0n ? 1n : 0n)
@@ -68,7 +56,7 @@ export const clickhouse: Dialect = {
   capabilities: {
     engine: 'ClickHouse',
     hasEventDictionary: false,
-    hasSlots: false,
+    hasSlots: true,
     materializesCtes: false,
     hasArrayJoinCall: true,
     foldsInEngine: true,
@@ -103,7 +91,7 @@ export const clickhouse: Dialect = {
     return value < 0 ? `(${text})` : text
   },
 
-  json,
+  json: (document, path, as, printing) => readJson(document, path, as, (text) => printing.bind(text)),
   cast: (value, { isTry, type }) =>
     isTry
       ? `accurateCastOrNull(${value}, ${literal(serverType(type).replace(/^Nullable\((.*)\)$/, '$1'))})`
@@ -122,7 +110,17 @@ export const clickhouse: Dialect = {
   arrayJoin: (array) => `arrayJoin(${array})`,
 
   scan: (scan, printing) =>
-    scanQuery(scan, (read, sql) => `${read.json ? json(sql, read.json.path, read.json.as, printing) : sql} AS ${identifier(read.name)}`),
+    scanQuery(scan, (read, sql) => {
+      const { json, slot } = read
+      const own = slot && `t.${slot.column}`
+      const value = slot
+        ? // Of few different values it is of another type.
+          madeOf(slot.holds === 'text' ? `CAST(${own} AS Nullable(String))` : own!, slot.holds, json!.as)
+        : json
+          ? readJson(sql, json.path, json.as, (text) => printing.bind(text))
+          : sql
+      return `${value} AS ${identifier(read.name)}`
+    }),
   tableFunction: ({ name }, args) =>
     name === 'numbers'
       ? `(SELECT number FROM numbers(${args.join(', ')}))`

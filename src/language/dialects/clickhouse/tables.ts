@@ -6,7 +6,8 @@ import { scanPrinter } from '../physical-tables.ts'
 const attribute = (name: string) => `'(?::|")${name}="(.*?)"'`
 
 export const scanQuery = scanPrinter({
-  table: (name, project) => `(SELECT * FROM ${name} WHERE project_id = ${Number(project)})`,
+  // The star leaves out what the server computes.
+  table: (name, project, slots) => `(SELECT ${['*', ...slots].join(', ')} FROM ${name} WHERE project_id = ${Number(project)})`,
   whenRecorded: (value) => `if(t.has_record, ${value}, NULL)`,
   events: {
     event: 'CAST(t.event AS String)',

@@ -42,7 +42,7 @@ export function duckdbNumberText(number: string): string {
     WHEN abs(${number}) < 1e-4 AND abs(${number}) >= 1e-6 THEN ${sign} || '0.' || repeat('0', -${exponent} - 1) || ${digits}
     ELSE regexp_replace(${text}, 'e([+-])0+', 'e\\1') END`.replace(/\n\s+/g, ' ')
 }
-const clickhouseNumberText = (number: string): string => `replaceRegexpOne(toString(${number}), 'e(\\\\d)', 'e+\\\\1')`
+export const clickhouseNumberText = (number: string): string => `replaceRegexpOne(toString(${number}), 'e(\\\\d)', 'e+\\\\1')`
 
 const propertyRow = (name: string, returns: SqlType, duckdb: SqlCell, clickhouse: SqlCell): FunctionRow & { readonly name: string } => ({
   name,

@@ -65,9 +65,9 @@ function inEngine(scan: FunnelScan, at: ActorPoint, env: QueryContext): Query {
   return select({
     columns: [
       field('actor'),
-      alias(when(isReached(steps - 1), literal(1), literal(0)), 'converted'),
+      alias(when(isReached(steps - 1, scan), literal(1), literal(0)), 'converted'),
       alias(first, 'first_at'),
-      alias(when(isReached(steps - 1), last, call('plus', first, literal(window))), 'ends_at'),
+      alias(when(isReached(steps - 1, scan), last, call('plus', first, literal(window))), 'ends_at'),
     ],
     from: from(outcomes(scan, null, { steps, periods: null }, env), 'found'),
     where: isAt(at, scan),

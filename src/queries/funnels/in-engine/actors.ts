@@ -53,11 +53,12 @@ export function actorsInEngine(scan: FunnelScan, at: ActorPoint, split: ActorSpl
   return unionAll(first!, ...others)
 }
 
-export function isAt(at: ActorPoint, { settings }: FunnelScan): Expr {
+export function isAt(at: ActorPoint, scan: FunnelScan): Expr {
+  const { settings } = scan
   const depth = field('depth')
   switch (at.kind) {
     case 'step':
-      return at.missed === null ? isReached(at.reached) : and(isReached(at.reached), not(isReached(at.missed)))
+      return at.missed === null ? isReached(at.reached, scan) : and(isReached(at.reached, scan), not(isReached(at.missed, scan)))
     case 'depths':
       return call('has', list(...at.depths.map(whole)), depth)
     case 'period': {

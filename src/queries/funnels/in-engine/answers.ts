@@ -11,6 +11,7 @@ import type { StepNumbers } from '../steps.ts'
 import { type Bins, type FoundTimes, noTimes, timeToConvert } from '../time-to-convert.ts'
 import { listsOf, taken } from './lists.ts'
 import { orderedFold } from './ordered.ts'
+import { plainOutcomes } from './plain.ts'
 import { choose, element, length, list, minus, more, never, over, part, whole } from './terms.ts'
 import { unorderedFold } from './unordered.ts'
 
@@ -31,6 +32,8 @@ export function outcomes(
   env: QueryContext,
 ): Query {
   const { settings } = scan
+  const plain = withEvents ? null : plainOutcomes(scan, cohort, { steps, periods }, env)
+  if (plain) return plain
   const fold =
     settings.order === 'unordered'
       ? unorderedFold({ steps, window: settings.window, hasPeriods: periods !== null })
@@ -84,7 +87,11 @@ const statement = (label: string, query: Query): StatementAsk => ({ kind: 'state
 const filtered = (name: string, where: Expr, ...args: readonly Expr[]): Expr => callWith(name, { args, filter: where })
 
 const time = (step: number): Expr => element(field('times'), step + 1)
-export const isReached = (step: number): Expr => and(more(length(field('times')), literal(step)), more(time(step), whole(never)))
+/** Only optional steps are left out by who gets further. */
+export const isReached = (step: number, { settings }: FunnelScan): Expr =>
+  settings.optional === 0
+    ? more(field('depth'), literal(step))
+    : and(more(length(field('times')), literal(step)), more(time(step), whole(never)))
 /** The time of the latest previous step that was done. */
 const timeBefore = (step: number): Expr =>
   choose(
@@ -93,20 +100,21 @@ const timeBefore = (step: number): Expr =>
   )
 const seconds = (from: Expr, to: Expr): Expr => call('divide', minus(to, from), literal(1e6))
 
-function stepColumns(steps: number, hasOptional: boolean): readonly Expr[] {
+function stepColumns(scan: FunnelScan): readonly Expr[] {
+  const { steps, optional } = scan.settings
   const each = Array.from({ length: steps }, (_, step) => {
-    const took = step > 0 && seconds(hasOptional ? timeBefore(step) : time(step - 1), time(step))
+    const took = step > 0 && seconds(optional ? timeBefore(step) : time(step - 1), time(step))
     return [
-      alias(filtered('count', isReached(step)), `count_${step}`),
+      alias(filtered('count', isReached(step, scan)), `count_${step}`),
       ...(took
         ? [
-            alias(filtered('avg', isReached(step), took), `average_${step}`),
-            alias(filtered('median', isReached(step), took), `median_${step}`),
+            alias(filtered('avg', isReached(step, scan), took), `average_${step}`),
+            alias(filtered('median', isReached(step, scan), took), `median_${step}`),
           ]
         : []),
     ]
   }).flat()
-  return [...each, alias(filtered('median', isReached(steps - 1), seconds(time(0), time(steps - 1))), 'total_median')]
+  return [...each, alias(filtered('median', isReached(steps - 1, scan), seconds(time(0), time(steps - 1))), 'total_median')]
 }
 
 /** What one value of the breakdown has. */
@@ -153,11 +161,11 @@ function numbersOf(table: Table, steps: number): readonly (readonly StepNumbers[
 
 /** A row per value, in no order. */
 export function* stepRows(scan: FunnelScan, env: QueryContext): QueryRun<readonly StepRow[]> {
-  const { steps, optional } = scan.settings
+  const { steps } = scan.settings
   const rows: StepRow[] = []
   for (const cohort of cohortsOf(scan)) {
     const counted = select({
-      columns: [...valueColumns(scan), ...stepColumns(steps, optional !== 0)],
+      columns: [...valueColumns(scan), ...stepColumns(scan)],
       from: from(outcomes(scan, cohort, { steps, periods: null }, env)),
       groupBy: groupBy(field('value')),
     })
@@ -177,7 +185,7 @@ export function* medianOfAll(scan: FunnelScan, env: QueryContext): QueryRun<numb
     select({
       columns: [alias(seconds(time(0), time(steps - 1)), 'seconds')],
       from: from(outcomes(scan, cohort, { steps, periods: null }, env)),
-      where: isReached(steps - 1),
+      where: isReached(steps - 1, scan),
     }),
   )
   const all = select({
@@ -190,10 +198,10 @@ export function* medianOfAll(scan: FunnelScan, env: QueryContext): QueryRun<numb
 
 /** All values without a row of their own, combined. */
 export function* restOfSteps(scan: FunnelScan, top: readonly ValueRow[], env: QueryContext): QueryRun<readonly StepNumbers[]> {
-  const { steps, optional } = scan.settings
+  const { steps } = scan.settings
   const shown = top.map(({ split }) => list(...(split!.breakdown as readonly string[]).map((text) => literal(text))))
   const counted = select({
-    columns: stepColumns(steps, optional !== 0),
+    columns: stepColumns(scan),
     from: from(outcomes(scan, null, { steps, periods: null }, env)),
     where: not(call('has', list(...shown), field('value'))),
   })
@@ -205,7 +213,7 @@ export function* conversionTimes(scan: FunnelScan, env: QueryContext): QueryRun<
   const took = select({
     columns: [alias(seconds(time(first), time(to)), 'seconds')],
     from: from(outcomes(scan, null, { steps, periods: null }, env)),
-    where: isReached(to),
+    where: isReached(to, scan),
   })
   const value = field('seconds')
   const all = select({

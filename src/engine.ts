@@ -247,12 +247,18 @@ const checkEngine = (engine: EngineChoice | undefined) => {
   checkOptionNames(engine, ['clickhouse', 'postgres'], 'engine')
   const { clickhouse } = engine
   mustBe(typeof clickhouse === 'object' && clickhouse !== null, 'engine.clickhouse', 'must be the URL of a server, or a client')
-  checkOptionNames(clickhouse, ['settings', 'client', 'url', 'database', 'username', 'password'], 'engine.clickhouse')
+  checkOptionNames(clickhouse, ['settings', 'client', 'url', 'database', 'username', 'password', 'cluster'], 'engine.clickhouse')
   if ('client' in clickhouse) return
   mustBe(
     URL.canParse(clickhouse.url) && /^https?:/.test(clickhouse.url),
     'engine.clickhouse.url',
     'must be the HTTP address of the server, "http://host:8123"',
+  )
+  const { cluster } = clickhouse
+  mustBe(
+    cluster === undefined || (typeof cluster === 'string' && cluster !== ''),
+    'engine.clickhouse.cluster',
+    'must be the name of a cluster',
   )
 }
 

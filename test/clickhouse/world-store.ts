@@ -18,7 +18,7 @@ let projects = 0
 
 /** A project of its own on ClickHouse, for a world of the ingestion tests. */
 export async function clickHouseWorldStore(client: ClickHouseClient): Promise<ClickHouseWorldStore> {
-  for (const query of createClickHouseTables) await client.command({ query })
+  for (const query of createClickHouseTables()) await client.command({ query })
   let store: ProjectStore
   let project = ++projects
   let life = mortal(client)

@@ -59,7 +59,7 @@ async function openWorld({ postgresUrl, clickhouse }: Cluster, schema: string): 
   const clusterId = await prepareTables(postgres, async () => undefined)
   const { origin, username, password } = new URL(clickhouse.url)
   const client = await connectToClickHouse({ url: origin, database: schema, username, password: decodeURIComponent(password) })
-  for (const query of createClickHouseTables) await client.command({ query })
+  for (const query of createClickHouseTables()) await client.command({ query })
   await client.command({ query: knowInsertsAgain(2) })
   const partitions = openPartitions(postgres)
   const blocks = openBlocks(postgres)

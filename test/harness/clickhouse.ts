@@ -34,7 +34,7 @@ export interface ClickHouse {
 
 export async function openClickHouse(): Promise<ClickHouse> {
   const client = hasClickHouse ? await openChdb() : null
-  for (const statement of createClickHouseTables) await client?.command({ query: statement })
+  for (const statement of createClickHouseTables()) await client?.command({ query: statement })
 
   const ours: ClickHouse = {
     async load(project) {

@@ -15,7 +15,7 @@ export const postgresOption = {
 
 const wrong = (message: string) => wrongUsage(`--clickhouse takes ${form}: ${message}.`)
 
-/** The path of the URL is the database, its query string the server's settings for queries. */
+/** The path of the URL is the database, its query string the server's settings for queries, and `cluster`, the name of one of replicas. */
 export function engineOf(values: Values): EngineChoice | undefined {
   const text = values.text('clickhouse')
   const postgres = values.text('postgres')
@@ -25,13 +25,16 @@ export function engineOf(values: Values): EngineChoice | undefined {
   const { origin, pathname, searchParams, username, password } = new URL(text)
   const [database = '', ...more] = pathname.slice(1).split('/')
   if (more.some((part) => part !== '')) throw wrong(`the path is the name of a database, not ${pathname}`)
+  const { cluster, ...settings } = Object.fromEntries(searchParams)
+  if (cluster === '') throw wrong('cluster= takes the name of a cluster')
   return {
     clickhouse: {
       url: origin,
       database: part(database),
       username: part(username),
       password: part(password),
-      settings: Object.fromEntries(searchParams),
+      settings,
+      ...(cluster !== undefined && { cluster }),
     },
     ...(postgres !== undefined && { postgres }),
   }

@@ -22,6 +22,8 @@ export interface ClickHouseStoresOptions {
   readonly engine: EngineOptions
   /** Whether the client is closed with the stores. */
   readonly ownsClient: boolean
+  /** The name of a cluster of replicas. */
+  readonly cluster?: string | null
 }
 
 /** Not the id of a project: for facts about the whole database. */
@@ -61,9 +63,9 @@ async function claimDatabase(store: ProjectStore, dataDir: string, isInMemory: b
 /** The rows of all projects on one server, their logs in the data directory. */
 export async function openClickHouseStores(
   client: ClickHouseClient,
-  { dataDir, storage, engine, ownsClient }: ClickHouseStoresOptions,
+  { dataDir, storage, engine, ownsClient, cluster = null }: ClickHouseStoresOptions,
 ): Promise<Stores> {
-  for (const query of createClickHouseTables) await client.command({ query })
+  for (const query of createClickHouseTables(cluster)) await client.command({ query })
   const isInMemory = dataDir === ':memory:'
   const compression = createBlockLimit()
   await claimDatabase(projectStore(client, noProject), dataDir, isInMemory)

@@ -36,6 +36,7 @@ export async function openStores(instance: Instance, engine: EngineChoice | unde
     storage,
     engine: { limits: { memoryLimit, answerBytes: answerBytes(memoryLimit) }, settings: clickhouse.settings ?? {} },
     ownsClient: !('client' in clickhouse),
+    cluster: 'client' in clickhouse ? null : (clickhouse.cluster ?? null),
   })
 }
 

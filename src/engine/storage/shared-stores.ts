@@ -67,7 +67,8 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
   const client = 'client' in clickhouse ? clickhouse.client : await connectToClickHouse(clickhouse)
   const partitions = openPartitions(postgres)
   const blocks = openBlocks(postgres)
-  await prepareDatabase(client, clusterId, options.knownBlocks)
+  const cluster = 'client' in clickhouse ? null : (clickhouse.cluster ?? null)
+  await prepareDatabase(client, clusterId, { cluster, knownBlocks: options.knownBlocks })
   const engineOptions = { limits: { memoryLimit, answerBytes: answerBytes(memoryLimit) }, settings: clickhouse.settings ?? {} }
 
   return {
@@ -118,9 +119,13 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
 }
 
 /** A database in ClickHouse belongs to the PostgreSQL whose log is applied to it. The caller makes sure that one server at a time does this. */
-async function prepareDatabase(client: ClickHouseClient, clusterId: string, knownBlocks?: number): Promise<void> {
-  for (const query of createClickHouseTables) await client.command({ query })
-  await client.command({ query: knowInsertsAgain(knownBlocks) })
+async function prepareDatabase(
+  client: ClickHouseClient,
+  clusterId: string,
+  { cluster, knownBlocks }: { readonly cluster: string | null; readonly knownBlocks?: number | undefined },
+): Promise<void> {
+  for (const query of createClickHouseTables(cluster)) await client.command({ query })
+  await client.command({ query: knowInsertsAgain(knownBlocks, cluster) })
   const store = projectStore(client, noProject)
   const [[owner] = []] = await store.rows<[string]>(`SELECT value FROM meta WHERE project_id = ${noProject} AND key = 'directory'`)
   if (owner === clusterId) return

@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream'
 import { WaymarkError } from '../../../errors/errors.ts'
 import { reasonOf, serverCode } from './connection-errors.ts'
+import { onReplicas, quotedName } from './replicated.ts'
+import { literal } from './sql.ts'
 
 export type Settings = Readonly<Record<string, string | number>>
 
@@ -28,6 +30,8 @@ export interface ClickHouseServer {
   readonly database?: string
   readonly username?: string
   readonly password?: string
+  /** Replicas of one another, by the name that they have as a cluster (`system.clusters`); the address is that of their load balancer. */
+  readonly cluster?: string
 }
 
 /** The oldest supported version: statements are written for its planner and functions. */
@@ -39,7 +43,7 @@ const logNothing = { level: 127 }
 
 /** Connects with the optional package `@clickhouse/client`. `mayCreate`: creates the database if it is missing. */
 export async function connectToClickHouse(
-  { url, database = 'waymark', username, password }: ClickHouseServer,
+  { url, database = 'waymark', username, password, cluster }: ClickHouseServer,
   mayCreate = true,
 ): Promise<ClickHouseClient> {
   const name = '@clickhouse/client' // not an import that a bundler should look for
@@ -57,30 +61,40 @@ export async function connectToClickHouse(
   }
   const client = module.createClient(options)
   try {
-    await mustBeUsable(client, database, mayCreate)
+    await mustBeUsable(client, { database, cluster, mayCreate })
   } catch (error) {
     const message = `ClickHouse at ${new URL(url).host} cannot be used: ${error instanceof Unusable ? error.message : explained(error)}`
     throw new WaymarkError('command-failed', { message }, { cause: error })
   } finally {
     await client.close()
   }
-  return module.createClient({ ...options, database })
+  const made = module.createClient({ ...options, database })
+  return cluster === undefined ? made : onReplicas(made, cluster)
 }
 
 class Unusable extends Error {}
 
-async function mustBeUsable(client: ClickHouseClient, database: string, mayCreate: boolean): Promise<void> {
+interface Wanted {
+  readonly database: string
+  readonly cluster: string | undefined
+  readonly mayCreate: boolean
+}
+
+async function mustBeUsable(client: ClickHouseClient, { database, cluster, mayCreate }: Wanted): Promise<void> {
   const version = await textOf(client, 'SELECT version() FORMAT TabSeparated')
   const [, major, minor] = /^(\d+)\.(\d+)\.[\w.-]+$/.exec(version) ?? []
   if (major === undefined) throw new Unusable(notClickHouse)
   const [oldestMajor, oldestMinor] = oldestVersion
   if (Number(major) < oldestMajor || (Number(major) === oldestMajor && Number(minor) < oldestMinor))
     throw new Unusable(`it is version ${version}, and Waymark needs ${oldestVersion.join('.')} or later.`)
-  const quoted = (quote: string) => `${quote}${database.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`)}${quote}`
   // A user who may not create databases may be given one.
-  if ((await textOf(client, `SELECT count() FROM system.databases WHERE name = ${quoted("'")} FORMAT TabSeparated`)) !== '0') return
+  const count = (rest: string) => textOf(client, `SELECT count() FROM system.${rest} FORMAT TabSeparated`)
+  if (cluster !== undefined && (await count(`clusters WHERE cluster = ${literal(cluster)}`)) === '0')
+    throw new Unusable(`it has no cluster ${cluster} in system.clusters.`)
+  if ((await count(`databases WHERE name = ${literal(database)}`)) !== '0') return
   if (!mayCreate) throw new Unusable(`it has no database ${database}.`)
-  await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${quoted('`')}` })
+  const everywhere = cluster === undefined ? '' : ` ON CLUSTER ${quotedName(cluster)}`
+  await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${quotedName(database)}${everywhere}` })
 }
 
 async function textOf(client: ClickHouseClient, query: string): Promise<string> {

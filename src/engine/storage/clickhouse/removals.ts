@@ -160,7 +160,7 @@ const withValue = (json: string, name: string, value: string): string =>
 /** Events after `seq` are not looked at: a process that was stopped meanwhile may come here late. */
 function eventStatements(project: number, scope: string, name: string, group: number, seq: number) {
   const objects = objectsOf(scope)
-  const mutation = 'SETTINGS mutations_sync = 1'
+  const mutation = 'SETTINGS mutations_sync = 2'
   const update = (set: string, where: string) => `ALTER TABLE events UPDATE ${set} WHERE ${where} ${mutation}`
   if (objects === null) {
     const where = `project_id = ${project} AND log_seq <= ${seq} AND JSONHas(properties, ${literal(name)})`

@@ -1,4 +1,5 @@
 import { type ChangedTable, type ColumnKind, changedTables } from '../../../language/catalog/changed-tables.ts'
+import { quotedName } from './replicated.ts'
 
 // The tables of all projects on a ClickHouse server. They correspond to the tables of a project's DuckDB store, without the parts that only serve a file:
 // event names are text here, and slots are columns that the server computes (property-columns.ts).
@@ -110,16 +111,25 @@ const addedColumns: readonly string[] = ['ALTER TABLE persons ADD COLUMN IF NOT 
 /** Inserts of so many blocks are known again by their tokens. At ten blocks a second, that is a pause of more than two hours. */
 const knownBlocks = 100_000
 
-/** Where several processes write: the same rows are not stored twice. */
-export const knowInsertsAgain = (blocks: number = knownBlocks): string =>
-  `ALTER TABLE events MODIFY SETTING non_replicated_deduplication_window = ${blocks}`
+/** Replicated tables also forget by age. */
+const knownSeconds = 7 * 86_400
 
-export const createClickHouseTables: readonly string[] = [
-  ...Object.entries(clickHouseTables).map(
-    ([name, { columns, engine }]) => `CREATE TABLE IF NOT EXISTS ${name} (${columns.join(', ')}) ENGINE = ${engine}`,
-  ),
-  ...addedColumns,
-]
+const onCluster = (cluster: string | null): string => (cluster === null ? '' : ` ON CLUSTER ${quotedName(cluster)}`)
+
+/** Where several processes write: the same rows are not stored twice. `cluster`: of replicas. */
+export const knowInsertsAgain = (blocks: number = knownBlocks, cluster: string | null = null): string =>
+  cluster === null
+    ? `ALTER TABLE events MODIFY SETTING non_replicated_deduplication_window = ${blocks}`
+    : `ALTER TABLE events${onCluster(cluster)} MODIFY SETTING replicated_deduplication_window = ${blocks}, replicated_deduplication_window_seconds = ${knownSeconds}`
+
+/** `cluster`: of replicas, each of which has all rows. Their place in Keeper and their names come from the servers' configuration. */
+export function createClickHouseTables(cluster: string | null = null): readonly string[] {
+  const tables = Object.entries(clickHouseTables).map(([name, { columns, engine }]) => {
+    const own = cluster === null ? engine : `Replicated${engine}`
+    return `CREATE TABLE IF NOT EXISTS ${name}${onCluster(cluster)} (${columns.join(', ')}) ENGINE = ${own}`
+  })
+  return [...tables, ...addedColumns] // replicated tables pass a new column on by themselves
+}
 
 export const columnName = (column: string): string => column.slice(0, column.indexOf(' '))
 

@@ -204,7 +204,7 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
         const moved = `transform(distinct_id, [${names}], [${numbers(some.map(([, no]) => no))}], person_no)`
         const where = `project_id = ${project} AND distinct_id IN (${names}) AND person_no IN (${numbers(from)})`
         const update = `ALTER TABLE events UPDATE person_no = toInt32(${moved}) WHERE ${where}`
-        people.push(({ seq }) => step(`${update} AND log_seq <= ${seq} SETTINGS mutations_sync = 1`))
+        people.push(({ seq }) => step(`${update} AND log_seq <= ${seq} SETTINGS mutations_sync = 2`))
       }
     },
     removeIds(ids) {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ClickHouseClient } from '../../src/engine/storage/clickhouse/client.ts'
-import { onReplicas } from '../../src/engine/storage/clickhouse/replicated.ts'
+import { type ClickHouseClient, onReplicas } from '../../src/engine/storage/clickhouse/client.ts'
 import { clickHouseTables, createClickHouseTables, knowInsertsAgain } from '../../src/engine/storage/clickhouse/schema.ts'
 import { literal } from '../../src/engine/storage/clickhouse/sql.ts'
 import { hasClickHouse, openChdb } from './chdb.ts'

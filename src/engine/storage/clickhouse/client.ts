@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream'
 import { WaymarkError } from '../../../errors/errors.ts'
 import { reasonOf, serverCode } from './connection-errors.ts'
-import { onReplicas, quotedName } from './replicated.ts'
-import { literal } from './sql.ts'
+import { literal, quotedName } from './sql.ts'
 
 export type Settings = Readonly<Record<string, string | number>>
 
@@ -110,4 +109,31 @@ function explained(error: unknown): string {
   if (serverCode(error) !== null) return `${reasonOf(error)}. Check the username and the password.`
   const { code } = error as NodeJS.ErrnoException
   return code === undefined ? notClickHouse : `${reasonOf(error)}. Check the URL, and that the server runs.`
+}
+
+// ClickHouse as a cluster of replicas: every table is replicated, each replica has all rows, and any of them takes statements. What one has stored, the others show.
+
+/**
+ * An INSERT is acknowledged by a majority, and a query waits until its replica has what was acknowledged before. ClickHouse promises the second one only if
+ * INSERTs do not overlap.
+ */
+const replicaSettings: Settings = {
+  insert_quorum: 'auto',
+  insert_quorum_parallel: 0,
+  select_sequential_consistency: 1,
+  distributed_ddl_output_mode: 'none_only_active',
+}
+
+/** The same client, for a cluster whose replicas are behind one address. */
+export function onReplicas(client: ClickHouseClient, cluster: string): ClickHouseClient {
+  const settled = <R extends { readonly query: string; readonly clickhouse_settings?: Settings }>(request: R): R => ({
+    ...request,
+    query: request.query.replace(/^KILL QUERY /, `KILL QUERY ON CLUSTER ${quotedName(cluster)} `),
+    clickhouse_settings: { ...replicaSettings, ...request.clickhouse_settings },
+  })
+  return {
+    exec: (request) => client.exec(settled(request)),
+    command: (request) => client.command(settled(request)),
+    close: () => client.close(),
+  }
 }

@@ -1,5 +1,5 @@
 import { type ChangedTable, type ColumnKind, changedTables } from '../../../language/catalog/changed-tables.ts'
-import { quotedName } from './replicated.ts'
+import { quotedName } from './sql.ts'
 
 // The tables of all projects on a ClickHouse server. They correspond to the tables of a project's DuckDB store, without the parts that only serve a file:
 // event names are text here, and slots are columns that the server computes (property-columns.ts).

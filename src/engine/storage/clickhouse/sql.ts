@@ -1,5 +1,6 @@
 /** A text as an SQL literal. */
 export const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\0', '\\0')}'`
+export const quotedName = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
 export const literals = (texts: readonly string[]): string => texts.map(literal).join(', ')
 export const numbers = (values: readonly number[]): string => values.map(Number).join(', ')
 

@@ -6,6 +6,7 @@ import type { Backends } from './engine/backend/backend.ts'
 import type { Compacting } from './engine/backend/compaction.ts'
 import { localBackends } from './engine/backend/local-backends.ts'
 import { RemoteBackends } from './engine/isolation/remote-backends.ts'
+import type { ClusterFigures, ClusterReach } from './engine/storage/cluster-watch.ts'
 import { answerFiles } from './engine/storage/files/answer-files.ts'
 import { type Aside, allAside } from './engine/storage/files/attempts-file.ts'
 import { exists } from './engine/storage/files/exists.ts'
@@ -77,6 +78,7 @@ import { type OpenedWatching, openWatching } from './service/watching/open-watch
 import type { WatchedServer } from './service/watching/watched-server.ts'
 import type { OrganizationSummary, ProjectSummary, Waymark } from './waymark.ts'
 
+export type { ClusterFigures } from './engine/storage/cluster-watch.ts'
 export type { EngineChoice } from './engine/storage/open-stores.ts'
 export type { ExportOptions } from './service/exports/open-exports.ts'
 export type { PluginOptions } from './service/plugins/open-plugins.ts'
@@ -761,6 +763,8 @@ export interface Condition {
   readonly aside: readonly Aside[]
   /** How often the engine has ended by itself within the last minute. */
   readonly recentEnds: number
+  /** Whether PostgreSQL and ClickHouse answer; null: no other servers share them. */
+  readonly reach: ClusterReach | null
 }
 
 interface Parts {
@@ -943,12 +947,18 @@ export class LocalWaymark implements Waymark {
     return this.parts.backends.engineBytes()
   }
 
+  /** @internal What several servers share; null: this one is alone. */
+  async clusterFigures(): Promise<ClusterFigures | null> {
+    return (await this.parts.cluster?.figures()) ?? null
+  }
+
   /** @internal For probes: whether the directory is writable, its free space, and the lag. */
   async condition(): Promise<Condition> {
     const { ready, failures } = this.parts.projects
     const lag = ready.reduce((sum, project) => sum + project.lag, 0)
     const { recentEnds } = this.parts.backends
-    const known = { isOpen: this.closing === null, projects: ready.length, lag, failures, recentEnds }
+    const reach = (await this.parts.cluster?.reach()) ?? null
+    const known = { isOpen: this.closing === null, projects: ready.length, lag, failures, recentEnds, reach }
     if (this.dataDir === ':memory:') return { ...known, isWritable: true, freeBytes: null, minFreeBytes: 0, aside: [] }
     const [aside, isWritable, freeBytes] = await Promise.all([
       allAside(this.dataDir),

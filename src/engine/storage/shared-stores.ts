@@ -22,7 +22,7 @@ import { logRows } from './postgres/log-rows.ts'
 import { type Lease, openPartitions, type Partitions } from './postgres/partitions.ts'
 import { alone } from './postgres/tables.ts'
 import type { ProjectStorage } from './project-storage.ts'
-import { sharedJournal } from './shared-journal.ts'
+import { sharedJournal, type WrittenBlock } from './shared-journal.ts'
 import { SharedLog } from './shared-log.ts'
 
 /** A project in ClickHouse, with its log in PostgreSQL, as one of several servers sees it. */
@@ -44,6 +44,7 @@ export interface SharedStores {
   readonly partitions: Partitions
   readonly blocks: Blocks
   readonly parquetOf: ParquetOfRows
+  readonly client: ClickHouseClient
   open(id: number): Promise<SharedStorage>
   drop(id: number): Promise<void>
   close(): Promise<void>
@@ -58,12 +59,13 @@ interface Options {
   readonly scratch: string
   readonly memoryLimit: number
   readonly logKeptMs: number
+  noteBlock?(written: WrittenBlock): void
   /** Blocks that ClickHouse knows again; for tests. */
   readonly knownBlocks?: number
 }
 
 export async function openSharedStores(options: Options): Promise<SharedStores> {
-  const { postgres, clusterId, clickhouse, scratch, memoryLimit, logKeptMs } = options
+  const { postgres, clusterId, clickhouse, scratch, memoryLimit, logKeptMs, noteBlock } = options
   const client = 'client' in clickhouse ? clickhouse.client : await connectToClickHouse(clickhouse)
   const partitions = openPartitions(postgres)
   const blocks = openBlocks(postgres)
@@ -73,6 +75,7 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
   return {
     partitions,
     blocks,
+    client,
     parquetOf: parquetOfRows(scratch),
     async open(id) {
       const store = projectStore(client, id, () => partitions.nextChange(id))
@@ -93,7 +96,7 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
         space: null,
         alone: (work) => alone(postgres, `definitions ${id}`, work),
         async openWriter(lease, on) {
-          return openEventWriter(store, sharedJournal({ store, blocks, lease, clusterId, ...on }))
+          return openEventWriter(store, sharedJournal({ store, blocks, lease, clusterId, ...(noteBlock && { noteBlock }), ...on }))
         },
         async countStored(fromSeq, toSeq) {
           let stored = 0

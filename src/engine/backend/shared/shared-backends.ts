@@ -12,6 +12,7 @@ import { SharedNode } from './shared-node.ts'
 interface Parts {
   readonly stores: SharedStores
   readonly postgres: Postgres
+  readonly holder: string
   readonly admission: Admission
   readonly instance: Pick<Instance, 'running' | 'memoryLimit'>
   report(error: unknown): void
@@ -27,8 +28,8 @@ class SharedBackend extends LocalBackend<SharedIngestion> {
 }
 
 /** Projects that this server shares with others. */
-export function sharedBackends({ stores, postgres, admission, instance, report, adopt }: Parts): Backends {
-  const node = new SharedNode({ postgres, partitions: stores.partitions, report, adopt })
+export function sharedBackends({ stores, postgres, holder, admission, instance, report, adopt }: Parts): Backends {
+  const node = new SharedNode({ postgres, partitions: stores.partitions, holder, report, adopt })
   const home: Pick<LocalHome, 'stores' | 'admission'> = { stores: withoutFiles(stores), admission }
   const open = async (given: BackendHome): Promise<SharedBackend> => {
     const storage = await stores.open(given.settings().id)

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Check, Failed, mustEqual } from './checks.ts'
-import type { Cluster, Server } from './parts.ts'
+import { type Cluster, command, type Server } from './parts.ts'
 import { capture, countOf, eventOf } from './together.ts'
 
 // What operators look at: metrics and readiness of each server.
@@ -45,6 +45,18 @@ export async function operationChecks(cluster: Cluster, [a, b]: readonly [Server
     }
   })
 
+  await check('doctor finds both engines, who applies what, and changes nothing', async () => {
+    const found = command(cluster, ['doctor', '--json'], { WAYMARK_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') })
+    const { postgres, clickhouse, problems } = JSON.parse(found.out)
+    mustEqual([postgres.servers, postgres.settings.fsync, postgres.shared.unfinished], [2, 'off', []], found.out)
+    const [partition] = postgres.shared.log.partitions
+    mustEqual([partition.lastSeq - partition.appliedSeq, partition.leaseSeconds > 0], [0, true], 'the lease of the project')
+    mustEqual([clickhouse.owner === postgres.shared.id, clickhouse.knownBlocks], [true, 100_000], 'the database')
+    mustEqual([problems.length, /fsync is off/.test(problems[0])], [1, true], 'PostgreSQL of a test, and nothing else')
+    const unset = command(cluster, ['doctor'], { WAYMARK_SECRET_KEY: '' })
+    mustEqual([unset.status === 0, /WAYMARK_SECRET_KEY is not set/.test(unset.out)], [false, true], unset.out)
+  })
+
   await check('without ClickHouse servers are not ready, and say so; what waits has an age', async () => {
     await cluster.clickhouse.kill()
     await readyAs(a, 503, ({ postgres, clickhouse }) => postgres!.isOk && !clickhouse!.isOk)
@@ -55,6 +67,8 @@ export async function operationChecks(cluster: Cluster, [a, b]: readonly [Server
     mustEqual(metrics.get('waymark_cluster_reachable{part="clickhouse"}'), 0, 'ClickHouse')
     mustEqual(metrics.get('waymark_cluster_lag_records{project="1"}'), 1, 'lag')
     mustEqual(metrics.get('waymark_cluster_oldest_record_seconds{project="1"}')! > 0.5, true, 'age')
+    const found = command(cluster, ['doctor'])
+    mustEqual([found.status === 0, /1 record waits/.test(found.out), /cannot be used/.test(found.out)], [false, true, true], found.out)
     await cluster.clickhouse.start()
     await readyAs(a, 200, () => true)
     mustEqual(await countOf(b, 'waits'), [[1, 1]], 'applied afterwards')

@@ -169,11 +169,13 @@ export const projectKey = 'phc_cluster_0123456789abcdefghijklmnopqrstuvwxyz'
 export function command(
   cluster: Cluster,
   words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
 ): { readonly status: number | null; readonly out: string; readonly err: string } {
   const where = ['--clickhouse', `${cluster.clickhouse.url}/waymark`, '--postgres', cluster.postgresUrl]
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(programs, 'waymark.mjs'), ...words, ...where], {
     encoding: 'utf8',
     cwd: repository,
+    env: { ...process.env, ...env },
   })
   return { status, out: stdout, err: stderr }
 }

@@ -178,7 +178,7 @@ export async function togetherChecks(cluster: Cluster, [a, b]: readonly [Server,
     const imported = command(cluster, ['import', file, '--project', '1'])
     mustEqual(imported.status, 0, imported.err)
     mustEqual(await countOf(b, 'past'), [[30, 3]], 'imported events at a server')
-    for (const words of [['doctor'], ['backup', join(cluster.folder, 'copy')], ['compact']]) {
+    for (const words of [['backup', join(cluster.folder, 'copy')], ['compact']]) {
       const refused = command(cluster, words)
       mustEqual(
         [refused.status === 0, /ClickHouse|several servers|Several servers|takes/.test(refused.err)],

@@ -283,7 +283,6 @@ type Located = OpenOptions & { readonly dataDir: string }
 const inCluster = (options: OpenOptions, scratch: string): Located => ({
   ...options,
   dataDir: scratch,
-  exports: { ...options.exports, runs: false },
   plugins: { ...options.plugins, runs: false },
 })
 
@@ -395,12 +394,11 @@ function openExportsOf(options: Located, accounts: Accounts, { instance, box, pr
   const exportOptions = options.exports ?? {}
   return openExports({
     context,
-    dataDir: options.dataDir === ':memory:' ? null : resolve(options.dataDir),
+    dataDir: options.dataDir === ':memory:' || context.isShared ? null : resolve(options.dataDir),
     stagingFolder: instance.stagingFolder,
     box,
     options: exportOptions,
     network: allowedAddresses(() => exportOptions.allowsPrivateAddresses ?? !context.settings().isHosted),
-    refusal: options.engine ? noExports : null,
     rows: async (id) => ((await accounts.projects.byId(id)) ? (await projects.find(id)).exportRows : null),
     report: onError,
   })
@@ -607,9 +605,6 @@ const accountsOnly = { threads: 1 } as const
 const leastForAccounts = 128e6
 /** Account data that was written before its rows had sizes: opening it may need more than the operator gave. */
 const fullerThanUsual = 512e6
-
-const noExports =
-  'Batch exports are not available with events in ClickHouse: they need a store in the data directory. Use INSERT INTO FUNCTION s3(…) or another export of ClickHouse instead.'
 
 const warn = (error: unknown) => process.emitWarning(error instanceof Error ? error : String(error), 'WaymarkWarning')
 const warnOfRecovery = (notice: RecoveryNotice & { readonly project: number }) => warn(`project ${notice.project}: ${recoveryText(notice)}`)

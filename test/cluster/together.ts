@@ -191,11 +191,5 @@ export async function togetherChecks(cluster: Cluster, [a, b]: readonly [Server,
   await check('what is not available is refused by its name', async () => {
     const plugin = await a.call('POST', '/api/organizations/@current/plugins/', { key, body: { plugin_type: 'source', name: 'mine' } })
     mustEqual([plugin.status, /several servers/.test(JSON.stringify(plugin.body))], [400, true], JSON.stringify(plugin.body))
-    const destination = {
-      type: 'S3',
-      config: { bucket_name: 'b', region: 'r', prefix: 'p', aws_access_key_id: 'a', aws_secret_access_key: 's' },
-    }
-    const exporting = await a.call('POST', `${project}/batch_exports/`, { key, body: { name: 'e', interval: 'hour', destination } })
-    mustEqual([exporting.status, /not available/.test(JSON.stringify(exporting.body))], [400, true], JSON.stringify(exporting.body))
   })
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { EventWriter } from '../../events/ingestion/ports.ts'
 import type { KeptFrom } from '../../language/catalog/removals.ts'
-import type { ParquetOfRows } from '../execution/ports.ts'
+import type { FileOfRows, ParquetOfRows } from '../execution/ports.ts'
 import { type ClickHouseClient, connectToClickHouse } from './clickhouse/client.ts'
 import { cohortMembers } from './clickhouse/cohort-members.ts'
 import { clickHouseEngine } from './clickhouse/engine.ts'
@@ -14,7 +14,8 @@ import { createClickHouseTables, knowInsertsAgain } from './clickhouse/schema.ts
 import { readKeptFromOf, readWarnings, type StoredWarning } from './clickhouse/shared-facts.ts'
 import { noProject } from './clickhouse-stores.ts'
 import { answerBytes } from './duckdb/budget.ts'
-import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
+import { fileOfRows } from './duckdb/writing/file-of-rows.ts'
+import { parquetOfRows } from './duckdb/writing/parquet-of-rows.ts'
 import type { EngineChoice } from './open-stores.ts'
 import { type Blocks, openBlocks } from './postgres/blocks.ts'
 import type { Postgres } from './postgres/client.ts'
@@ -44,6 +45,7 @@ export interface SharedStores {
   readonly partitions: Partitions
   readonly blocks: Blocks
   readonly parquetOf: ParquetOfRows
+  readonly fileOf: FileOfRows
   readonly client: ClickHouseClient
   open(id: number): Promise<SharedStorage>
   drop(id: number): Promise<void>
@@ -77,6 +79,7 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
     blocks,
     client,
     parquetOf: parquetOfRows(scratch),
+    fileOf: fileOfRows,
     async open(id) {
       const store = projectStore(client, id, () => partitions.nextChange(id))
       const [state] = await partitions.look([id])

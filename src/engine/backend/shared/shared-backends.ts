@@ -22,6 +22,12 @@ interface Parts {
 
 /** A project that other servers have open, too. */
 class SharedBackend extends LocalBackend<SharedIngestion> {
+  /** Also what others have acknowledged. */
+  protected override async acknowledged(): Promise<number> {
+    await this.pipeline.look()
+    return this.position
+  }
+
   look(): Promise<void> {
     return this.pipeline.look()
   }
@@ -60,7 +66,7 @@ export function sharedBackends({ stores, postgres, holder, admission, instance, 
 }
 
 /** What a backend needs of stores beside its own. */
-const withoutFiles = ({ parquetOf, drop }: SharedStores): Stores => ({
+const withoutFiles = ({ parquetOf, fileOf, drop }: SharedStores): Stores => ({
   open: () => Promise.reject(new InternalError('Projects of several servers are opened by themselves')),
   makeDurable: async () => undefined,
   settle: async () => undefined,
@@ -68,5 +74,6 @@ const withoutFiles = ({ parquetOf, drop }: SharedStores): Stores => ({
   drop,
   isDamage: () => false,
   parquetOf,
+  fileOf,
   close: async () => undefined,
 })

@@ -6,6 +6,7 @@ import type { Backends } from './engine/backend/backend.ts'
 import type { Compacting } from './engine/backend/compaction.ts'
 import { localBackends } from './engine/backend/local-backends.ts'
 import { RemoteBackends } from './engine/isolation/remote-backends.ts'
+import type { ClusterFigures, ClusterReach } from './engine/storage/cluster-watch.ts'
 import { answerFiles } from './engine/storage/files/answer-files.ts'
 import { type Aside, allAside } from './engine/storage/files/attempts-file.ts'
 import { exists } from './engine/storage/files/exists.ts'
@@ -77,6 +78,7 @@ import { type OpenedWatching, openWatching } from './service/watching/open-watch
 import type { WatchedServer } from './service/watching/watched-server.ts'
 import type { OrganizationSummary, ProjectSummary, Waymark } from './waymark.ts'
 
+export type { ClusterFigures } from './engine/storage/cluster-watch.ts'
 export type { EngineChoice } from './engine/storage/open-stores.ts'
 export type { ExportOptions } from './service/exports/open-exports.ts'
 export type { PluginOptions } from './service/plugins/open-plugins.ts'
@@ -287,7 +289,6 @@ type Located = OpenOptions & { readonly dataDir: string }
 const inCluster = (options: OpenOptions, scratch: string): Located => ({
   ...options,
   dataDir: scratch,
-  exports: { ...options.exports, runs: false },
   plugins: { ...options.plugins, runs: false },
 })
 
@@ -399,12 +400,11 @@ function openExportsOf(options: Located, accounts: Accounts, { instance, box, pr
   const exportOptions = options.exports ?? {}
   return openExports({
     context,
-    dataDir: options.dataDir === ':memory:' ? null : resolve(options.dataDir),
+    dataDir: options.dataDir === ':memory:' || context.isShared ? null : resolve(options.dataDir),
     stagingFolder: instance.stagingFolder,
     box,
     options: exportOptions,
     network: allowedAddresses(() => exportOptions.allowsPrivateAddresses ?? !context.settings().isHosted),
-    refusal: options.engine ? noExports : null,
     rows: async (id) => ((await accounts.projects.byId(id)) ? (await projects.find(id)).exportRows : null),
     report: onError,
   })
@@ -612,9 +612,6 @@ const leastForAccounts = 128e6
 /** Account data that was written before its rows had sizes: opening it may need more than the operator gave. */
 const fullerThanUsual = 512e6
 
-const noExports =
-  'Batch exports are not available with events in ClickHouse: they need a store in the data directory. Use INSERT INTO FUNCTION s3(…) or another export of ClickHouse instead.'
-
 const warn = (error: unknown) => process.emitWarning(error instanceof Error ? error : String(error), 'WaymarkWarning')
 const warnOfRecovery = (notice: RecoveryNotice & { readonly project: number }) => warn(`project ${notice.project}: ${recoveryText(notice)}`)
 
@@ -767,6 +764,8 @@ export interface Condition {
   readonly aside: readonly Aside[]
   /** How often the engine has ended by itself within the last minute. */
   readonly recentEnds: number
+  /** Whether PostgreSQL and ClickHouse answer; null: no other servers share them. */
+  readonly reach: ClusterReach | null
 }
 
 interface Parts {
@@ -949,12 +948,18 @@ export class LocalWaymark implements Waymark {
     return this.parts.backends.engineBytes()
   }
 
+  /** @internal What several servers share; null: this one is alone. */
+  async clusterFigures(): Promise<ClusterFigures | null> {
+    return (await this.parts.cluster?.figures()) ?? null
+  }
+
   /** @internal For probes: whether the directory is writable, its free space, and the lag. */
   async condition(): Promise<Condition> {
     const { ready, failures } = this.parts.projects
     const lag = ready.reduce((sum, project) => sum + project.lag, 0)
     const { recentEnds } = this.parts.backends
-    const known = { isOpen: this.closing === null, projects: ready.length, lag, failures, recentEnds }
+    const reach = (await this.parts.cluster?.reach()) ?? null
+    const known = { isOpen: this.closing === null, projects: ready.length, lag, failures, recentEnds, reach }
     if (this.dataDir === ':memory:') return { ...known, isWritable: true, freeBytes: null, minFreeBytes: 0, aside: [] }
     const [aside, isWritable, freeBytes] = await Promise.all([
       allAside(this.dataDir),

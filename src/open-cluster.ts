@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createAdmission } from './engine/admission/admission.ts'
 import type { Backends } from './engine/backend/backend.ts'
 import { sharedBackends } from './engine/backend/shared/shared-backends.ts'
 import type { KeptAnswers } from './engine/execution/ports.ts'
+import { type ClusterFigures, type ClusterReach, ClusterWatch } from './engine/storage/cluster-watch.ts'
 import type { Instance } from './engine/storage/instance.ts'
 import type { EngineChoice } from './engine/storage/open-stores.ts'
 import { answersInPostgres } from './engine/storage/postgres/answers.ts'
@@ -41,6 +42,9 @@ export interface Cluster {
   accounts(about: AboutAccounts): Promise<Accounts>
   /** `adopt`: opens projects that nobody applies. */
   backends(instance: Instance, adopt: (projects: readonly number[]) => void): Promise<Backends>
+  /** Null before the backends are open. */
+  reach(): Promise<ClusterReach | null>
+  figures(): Promise<ClusterFigures | null>
   close(): Promise<void>
 }
 
@@ -48,6 +52,8 @@ export async function openCluster({ dataDir, engine, clock, logKeptMs, report }:
   const { clickhouse, postgres: given } = engine
   const postgres = await connectToPostgres(typeof given === 'string' ? { url: given } : given!)
   const scratch = join(resolve(dataDir ?? tmpdir()), `waymark-${process.pid}-${randomUUID()}`)
+  const holder = `${hostname()} ${process.pid} ${randomUUID()}`
+  let watch: ClusterWatch | null = null
   const close = async () => {
     await postgres.close().catch(report)
     await rm(scratch, { recursive: true, force: true })
@@ -62,9 +68,20 @@ export async function openCluster({ dataDir, engine, clock, logKeptMs, report }:
       accounts: (about) => openSharedAccounts(postgres, about),
       async backends(instance, adopt) {
         const { memoryLimit } = instance
-        const stores = await openSharedStores({ postgres, clusterId, clickhouse, scratch, memoryLimit, logKeptMs })
-        return sharedBackends({ stores, postgres, admission: createAdmission(instance.concurrency), instance, report, adopt })
+        const stores = await openSharedStores({
+          postgres,
+          clusterId,
+          clickhouse,
+          scratch,
+          memoryLimit,
+          logKeptMs,
+          noteBlock: (written) => watch?.noteBlock(written),
+        })
+        watch = new ClusterWatch({ postgres, client: stores.client, holder })
+        return sharedBackends({ stores, postgres, holder, admission: createAdmission(instance.concurrency), instance, report, adopt })
       },
+      reach: async () => watch?.reach() ?? null,
+      figures: async () => watch?.figures() ?? null,
       close,
     }
   } catch (error) {

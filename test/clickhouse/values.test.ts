@@ -126,19 +126,6 @@ describe.skipIf(!hasClickHouse)('answers of ClickHouse', () => {
     })
   })
 
-  test('batch exports are refused when they are created, with the reason', async () => {
-    const { accounts, exports } = waymarks[0]!
-    const { user, organization, project } = await accounts.firstStart({ makesKey: false })
-    const membership = (await accounts.organizations.membership(organization.id, user))!
-    for (const type of ['NoOp', 'LocalFiles']) {
-      const made = exports.service.create({ user, membership }, project, { name: 'x', interval: 'hour', destination: { type, config: {} } })
-      await expect(made).rejects.toMatchObject({
-        code: 'invalid-value',
-        message: expect.stringMatching(/^Batch exports are not available with events in ClickHouse: /),
-      })
-    }
-  })
-
   test('a database belongs to one data directory', async () => {
     const [a, b] = [await mkdtemp(join(tmpdir(), 'waymark-')), await mkdtemp(join(tmpdir(), 'waymark-'))]
     const engine = { clickhouse: { client } }

@@ -24,7 +24,7 @@ export async function buildPrograms(): Promise<void> {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    external: ['@duckdb/node-bindings*', 'nodemailer', 'pg'],
+    external: ['@duckdb/node-bindings*', 'nodemailer', 'pg', '@aws-sdk/*'],
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
   })
@@ -169,11 +169,13 @@ export const projectKey = 'phc_cluster_0123456789abcdefghijklmnopqrstuvwxyz'
 export function command(
   cluster: Cluster,
   words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
 ): { readonly status: number | null; readonly out: string; readonly err: string } {
   const where = ['--clickhouse', `${cluster.clickhouse.url}/waymark`, '--postgres', cluster.postgresUrl]
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(programs, 'waymark.mjs'), ...words, ...where], {
     encoding: 'utf8',
     cwd: repository,
+    env: { ...process.env, ...env },
   })
   return { status, out: stdout, err: stderr }
 }
@@ -183,6 +185,8 @@ export interface Cluster {
   readonly postgresUrl: string
   readonly clickhouse: ClickHouse
   readonly folder: string
+  /** Where all servers write local files. */
+  readonly exportFolder: string
   server(name: string): Server
   close(): Promise<void>
 }
@@ -194,13 +198,16 @@ export async function startCluster(options: readonly string[] = []): Promise<Clu
   const clickhouse = await startClickHouse(folder)
   const postgresUrl = `postgres://waymark@127.0.0.1:${postgres.port}/postgres`
   const servers: Server[] = []
+  const exportFolder = join(folder, 'exports')
   return {
     postgres,
     postgresUrl,
     clickhouse,
     folder,
+    exportFolder,
     server(name) {
-      const args = ['--clickhouse', `${clickhouse.url}/waymark`, '--postgres', postgresUrl, '--data', join(folder, name), ...options]
+      const shared = ['--clickhouse', `${clickhouse.url}/waymark`, '--postgres', postgresUrl, '--export-folder', exportFolder]
+      const args = [...shared, '--data', join(folder, name), ...options]
       const env = {
         WAYMARK_BOOTSTRAP_PERSONAL_API_KEY: personalKey,
         WAYMARK_BOOTSTRAP_PROJECT_API_KEY: projectKey,

@@ -3,13 +3,15 @@ import { hasClickHouse, howToInstallClickHouse } from '../clickhouse/chdb.ts'
 import { whyNoPostgres } from '../harness/postgres.ts'
 import { type Counts, createChecks } from './checks.ts'
 import { conformanceCases } from './conformance.ts'
+import { exportChecks } from './exports.ts'
 import { faultChecks, faultRounds, stopLoads } from './faults.ts'
 import { fencingChecks } from './fencing.ts'
+import { operationChecks } from './operations.ts'
 import { buildPrograms, startCluster } from './parts.ts'
 import { printRates } from './rates.ts'
 import { togetherChecks } from './together.ts'
 
-// npm run test:cluster -- [--rounds N] [--seed N] [--only PART]: several servers on one PostgreSQL and one ClickHouse. The parts are fencing, together, faults, rounds
+// npm run test:cluster -- [--rounds N] [--seed N] [--only PART]: several servers on one PostgreSQL and one ClickHouse. The parts are fencing, together, operations, exports, faults, rounds
 // and conformance; and rates, which is made only when it is named.
 
 const { values } = parseArgs({
@@ -28,10 +30,12 @@ else {
   const cluster = await startCluster()
   try {
     if (isWanted('fencing')) await fencingChecks(cluster, check)
-    if (['together', 'faults', 'rounds', 'rates'].some(isWanted)) {
+    if (['together', 'operations', 'exports', 'faults', 'rounds', 'rates'].some(isWanted)) {
       const [a, b] = [cluster.server('a'), cluster.server('b')] as const
       await Promise.all([a.start(), b.start()])
       if (isWanted('together')) await togetherChecks(cluster, [a, b], check)
+      if (isWanted('operations')) await operationChecks(cluster, [a, b], check)
+      if (isWanted('exports')) await exportChecks(cluster, [a, b], check)
       if (isWanted('faults')) await faultChecks(cluster, [a, b], check)
       if (isWanted('rates')) await printRates(cluster, [a, b])
       const c = cluster.server('c')

@@ -178,7 +178,7 @@ export async function togetherChecks(cluster: Cluster, [a, b]: readonly [Server,
     const imported = command(cluster, ['import', file, '--project', '1'])
     mustEqual(imported.status, 0, imported.err)
     mustEqual(await countOf(b, 'past'), [[30, 3]], 'imported events at a server')
-    for (const words of [['doctor'], ['backup', join(cluster.folder, 'copy')], ['compact']]) {
+    for (const words of [['backup', join(cluster.folder, 'copy')], ['compact']]) {
       const refused = command(cluster, words)
       mustEqual(
         [refused.status === 0, /ClickHouse|several servers|Several servers|takes/.test(refused.err)],
@@ -191,11 +191,5 @@ export async function togetherChecks(cluster: Cluster, [a, b]: readonly [Server,
   await check('what is not available is refused by its name', async () => {
     const plugin = await a.call('POST', '/api/organizations/@current/plugins/', { key, body: { plugin_type: 'source', name: 'mine' } })
     mustEqual([plugin.status, /several servers/.test(JSON.stringify(plugin.body))], [400, true], JSON.stringify(plugin.body))
-    const destination = {
-      type: 'S3',
-      config: { bucket_name: 'b', region: 'r', prefix: 'p', aws_access_key_id: 'a', aws_secret_access_key: 's' },
-    }
-    const exporting = await a.call('POST', `${project}/batch_exports/`, { key, body: { name: 'e', interval: 'hour', destination } })
-    mustEqual([exporting.status, /not available/.test(JSON.stringify(exporting.body))], [400, true], JSON.stringify(exporting.body))
   })
 }

@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { clusterMetrics } from '../../src/doors/http/server/cluster-metrics.ts'
 import { createHandler } from '../../src/doors/http/server/create-handler.ts'
-import { type LocalWaymark, open } from '../../src/engine.ts'
+import { metricText } from '../../src/doors/http/server/metric-text.ts'
+import { type ClusterFigures, type LocalWaymark, open } from '../../src/engine.ts'
+import { Histogram } from '../../src/lib/numbers/histogram.ts'
 
 // The dashboard, the alert rules and the table of docs/operations.md against what a server says at /metrics.
 
@@ -51,6 +54,26 @@ function read(text: string): ReadonlyMap<string, Family> {
   return families
 }
 
+const partition = { project: 1, lastSeq: 12, appliedSeq: 10, epoch: 3, holder: 'this one', leaseSeconds: 4, waitingSeconds: 7 }
+/** As one of several servers sees it; `npm run test:cluster` asks real ones. */
+const sharedByServers: ClusterFigures = {
+  accounts: { part: 'postgres', isReachable: true, seconds: 0.01, reason: null },
+  store: { part: 'clickhouse', isReachable: false, seconds: 3, reason: 'engine-unreachable' },
+  holder: 'this one',
+  log: {
+    bytes: 8192,
+    partitions: [
+      partition,
+      { ...partition, project: 2, appliedSeq: 12, waitingSeconds: null, holder: 'another' },
+      { ...partition, project: 3, leaseSeconds: -1 },
+    ],
+  },
+  blocks: { seconds: new Histogram([1]), events: new Histogram([1]), bytes: new Histogram([1]) },
+  tables: [{ table: 'events', parts: 5, mostParts: 5, rows: 12, bytes: 4096 }],
+  replicas: [{ table: 'events', delaySeconds: 2 }],
+}
+const clusterText = (figures: ClusterFigures) => `${clusterMetrics(figures).map(metricText).join('\n')}\n`
+
 const folder = mkdtempSync(join(tmpdir(), 'waymark-monitoring-'))
 let waymark: LocalWaymark
 let families: ReadonlyMap<string, Family>
@@ -86,7 +109,7 @@ beforeAll(async () => {
     tables.leases.insert({ id: 'a', project_id: 1, kind: 'alert', owner: null, until: new Date(Date.now() + 60_000), failures: 1 }),
   )
   const response = await handler(new Request('http://localhost/metrics'))
-  families = read(await response.text())
+  families = read(`${await response.text()}${clusterText(sharedByServers)}`)
   samples = new Map([...families.values()].flatMap((family) => [...family.samples]))
 })
 afterAll(async () => {
@@ -120,6 +143,23 @@ test('numbers are those of what was done', async () => {
   expect(value('waymark_memory_bytes{part="engine"}')).toBeGreaterThan(10e6)
   expect(value('waymark_disk_free_bytes')).toBeGreaterThan(0)
   expect(value('waymark_problems{watch="silence"}')).toBe(0)
+})
+
+test('leases and lags of several servers are told apart', () => {
+  const lines = clusterText(sharedByServers).split('\n')
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'waymark_cluster_reachable{part="clickhouse"} 0',
+      'waymark_cluster_lag_records{project="1"} 2',
+      'waymark_cluster_lag_records{project="2"} 0',
+      'waymark_cluster_oldest_record_seconds{project="1"} 7',
+      'waymark_cluster_lease_held{project="1"} 1',
+      'waymark_cluster_lease_held{project="2"} 0',
+      'waymark_cluster_lease_held{project="3"} 0',
+      'waymark_cluster_unapplied_projects 1',
+    ]),
+  )
+  expect(clusterText({ ...sharedByServers, log: null })).not.toContain('lease')
 })
 
 /** Names of metrics in an expression, each with the labels that it is asked for. */

@@ -41,6 +41,9 @@ export interface NamedCommand extends Command, Pick<ListedCommand, 'name' | 'sum
 
 export const loadCommand = async ({ name, summary, load }: ListedCommand): Promise<NamedCommand> => ({ name, summary, ...(await load()) })
 
+/** Values that are separated by commas. */
+export const listOf = (text: string | undefined): readonly string[] => text?.split(',').map((one) => one.trim()) ?? []
+
 export const wrongUsage = (message: string) => new WaymarkError('wrong-usage', { message })
 
 /** `--data-dir` is `WAYMARK_DATA_DIR` in the environment. */

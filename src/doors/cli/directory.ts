@@ -103,13 +103,6 @@ export async function withDirectory<T>(
   }
 }
 
-/** For commands that need the files of a directory. */
-export function mustOwnDirectory(values: Values, command: string): void {
-  if (values.text('postgres') === undefined) return
-  const message = `\`waymark ${command}\` is not available with several servers on one PostgreSQL: there is no data directory.`
-  throw new WaymarkError('command-failed', { message })
-}
-
 /** A misspelled name must not create a directory. */
 export async function mustBeDataDirectory(dataDir: string): Promise<void> {
   if (await stat(join(dataDir, 'control.duckdb')).catch(() => null)) return

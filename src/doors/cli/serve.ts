@@ -22,7 +22,7 @@ import { type RunningServer, startServer } from '../http/server/node-server.ts'
 import { createSites, type SiteOptions } from '../http/site.ts'
 import { keyFileOption, keyOf, millisecondsOf } from './backup.ts'
 import { clickhouseOption, engineOf, postgresOption } from './clickhouse-option.ts'
-import { type Command, type Values, wrongUsage } from './command.ts'
+import { type Command, listOf, type Values, wrongUsage } from './command.ts'
 import { CommandsOfOwner } from './commands-of-owner.ts'
 import { makeDemo } from './demo.ts'
 import { dataOption, geoipOption, recoveryOf, recoveryOption } from './directory.ts'
@@ -79,8 +79,6 @@ const surroundingsOf = async (values: Values, site: () => string, log: Line): Pr
     report: (message, error) => log('warn', message, { error: error instanceof Error ? error.message : String(error) }),
   }
 }
-
-const listOf = (text: string | undefined): readonly string[] => text?.split(',').map((one) => one.trim()) ?? []
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 /** For errors that the operator can fix, the message is enough. */

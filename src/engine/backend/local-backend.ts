@@ -347,13 +347,21 @@ export class LocalBackend<P extends Ingestion = Pipeline> implements ProjectBack
     measure: (selection) => this.exporting((project, signal) => measureRows(project, selection, { signal })),
     columns: (selection) => this.exporting((project) => exportColumns(project, selection)),
     stage: (selection, part, file, signal) =>
-      this.exporting((project, stopped) => stageRows(project, selection, part, file, { signal: stopped }), signal),
+      this.exporting(
+        (project, stopped) => stageRows(project, selection, part, file, { signal: stopped, fileOf: this.home.stores.fileOf }),
+        signal,
+      ),
     positionAt: async (end, after) => {
-      const { position } = this
+      const position = await this.acknowledged()
       const later = await this.exporting((project) => firstArrival(project, end, after))
       return later === null ? Math.max(after, position) : later - 1
     },
     firstTime: (model) => this.exporting((project) => firstTime(project, model)),
+  }
+
+  /** The last position that is durable by now. */
+  protected async acknowledged(): Promise<number> {
+    return this.position
   }
 
   readonly storedEvents: EventReader = {

@@ -1,5 +1,5 @@
 import { type RecordBatch, Table } from 'apache-arrow'
-import { WaymarkError } from '../../errors/errors.ts'
+import { InternalError, WaymarkError } from '../../errors/errors.ts'
 import { distinctNames } from '../../language/types/tuple-elements.ts'
 import { arrowBytes } from '../../lib/bytes/arrow-bytes.ts'
 import { csvLines, inPieces } from '../../lib/text/csv.ts'
@@ -8,7 +8,7 @@ import type { AnswerWarning } from '../../queries/query-types.ts'
 import { breakdownName, readableBreakdown } from '../../queries/series/breakdown-values.ts'
 import { type ArrowWork, arrowOf, batchesOf } from './arrow.ts'
 import type { AnswerOptions } from './checkpoint.ts'
-import type { ParquetOfRows } from './ports.ts'
+import type { FileOfRows, ParquetOfRows, ResultColumn, RowsFile, WrittenRows } from './ports.ts'
 import type { QueryProject } from './query-context.ts'
 
 // All rows of a query as a file, without ever holding all of them. Values are those of a JSON answer, in Arrow and Parquet those of the engine.
@@ -30,7 +30,7 @@ export interface DownloadOptions extends AnswerOptions {
 }
 
 /** Other work gets the thread between two batches. */
-const rowsOfBatch = 2048
+export const rowsOfBatch = 2048
 
 export async function queryDownload(
   query: unknown,
@@ -70,9 +70,10 @@ async function* csv(batches: Batches, timezone: string, isForPeople: boolean, is
   }
 }
 
-async function* jsonLines(batches: Batches, timezone: string): Bytes {
+/** `keys`: default: the names of the columns. */
+async function* jsonLines(batches: Batches, timezone: string, keys?: readonly string[]): Bytes {
   for await (const batch of batches) {
-    const names = distinctNames(namesOf(batch)).map((name) => JSON.stringify(name))
+    const names = (keys ?? distinctNames(namesOf(batch))).map((name) => JSON.stringify(name))
     const line = (row: readonly unknown[]) => `{${names.map((name, i) => `${name}:${JSON.stringify(row[i])}`).join(',')}}\n`
     yield* inPieces(tableRows(new Table([batch]), timezone).map(line))
   }
@@ -98,6 +99,27 @@ function parquetOfStatement(work: ArrowWork, project: QueryProject, options: Ans
       throw await work.explained(error)
     }
   })()
+}
+
+/** All rows of a statement as a file, for an engine that writes none. */
+export async function writeRows(
+  batches: Batches,
+  { types, file, fileOf }: { readonly types: readonly ResultColumn[]; readonly file: RowsFile; readonly fileOf: FileOfRows },
+  signal?: AbortSignal,
+): Promise<WrittenRows> {
+  const { done, value: first } = await batches.next()
+  if (done) throw new InternalError('A statement without a batch')
+  const keys = first.schema.fields.map((_, i) => `c${i}`)
+  async function* all() {
+    yield first!
+    yield* batches
+  }
+  const columns = first.schema.fields.map(({ type }, i) => ({ name: keys[i]!, type }))
+  try {
+    return await fileOf({ columns, types, lines: jsonLines(all(), 'UTC', keys) }, file, signal)
+  } finally {
+    await batches.return()
+  }
 }
 
 async function* parquet(batches: Batches, parquetOf: ParquetOfRows, signal?: AbortSignal): Bytes {

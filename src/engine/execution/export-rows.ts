@@ -5,7 +5,8 @@ import { isFloat, isInteger, isNamed, type SqlType, scalar } from '../../languag
 import { compileFilters } from '../../queries/filters/property-filters.ts'
 import type { QueryContext } from '../../queries/kind.ts'
 import type { ColumnType, ExportColumn, Field, Model, RowMeasure, RowPart, RowRange, RowSelection } from '../../service/exports/ports.ts'
-import type { ResultColumn, RowsFile, RunOptions, Statement, WrittenRows } from './ports.ts'
+import { rowsOfBatch, writeRows } from './download.ts'
+import type { FileOfRows, ResultColumn, RowsFile, RunOptions, Statement, WrittenRows } from './ports.ts'
 import { type QueryProject, queryContext } from './query-context.ts'
 import { compileFor, runStatement, statementOf } from './statements.ts'
 
@@ -125,9 +126,12 @@ export async function stageRows(
   selection: RowSelection,
   part: RowPart | null,
   file: RowsFile,
-  options: RunOptions = {},
+  { fileOf, ...options }: RunOptions & { readonly fileOf: FileOfRows },
 ): Promise<WrittenRows> {
-  return project.writeFile(await statementFor(project, selection, part), file, options)
+  const statement = await statementFor(project, selection, part)
+  if (project.writeFile) return project.writeFile(statement, file, options)
+  const batches = project.stream(statement, { ...options, batchRows: rowsOfBatch })
+  return writeRows(batches, { types: statement.columns, file, fileOf }, options.signal)
 }
 
 /** The values of a statement that returns one row. */

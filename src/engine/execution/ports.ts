@@ -106,8 +106,8 @@ export interface Statements {
   stream(statement: Statement, options?: StreamOptions): AsyncGenerator<RecordBatch, void, undefined>
   /** The rows as the bytes of a Parquet file. Undefined: the engine writes no files. */
   parquet?(statement: Statement, options?: RunOptions): AsyncGenerator<Uint8Array, void, undefined>
-  /** Writes all rows into a file, in the order of the statement, with memory that does not depend on their number. */
-  writeFile(statement: Statement, file: RowsFile, options?: RunOptions): Promise<WrittenRows>
+  /** Writes all rows into a file, in the order of the statement, with memory that does not depend on their number. Undefined: the engine writes no files. */
+  writeFile?(statement: Statement, file: RowsFile, options?: RunOptions): Promise<WrittenRows>
 }
 
 /** Rows that are JSON objects, one a line. */
@@ -117,6 +117,13 @@ export interface JsonRows {
 }
 /** The bytes of a Parquet file with these rows. */
 export type ParquetOfRows = (rows: JsonRows, signal?: AbortSignal) => AsyncGenerator<Uint8Array, void, undefined>
+
+/** Writes such rows into a file as an engine that writes files would. `types`: of the columns, in their order. */
+export type FileOfRows = (
+  rows: JsonRows & { readonly types: readonly ResultColumn[] },
+  file: RowsFile,
+  signal?: AbortSignal,
+) => Promise<WrittenRows>
 
 /** Members of dynamic cohorts, computed from the store itself. */
 export interface CohortMembers {

@@ -7,7 +7,8 @@ import { clickHouseEngine, type EngineOptions } from './clickhouse/engine.ts'
 import { metaInsert, metaRow, readAppliedSeq } from './clickhouse/journal.ts'
 import { type ProjectStore, projectStore, removeRows, rowVersion } from './clickhouse/project-store.ts'
 import { clickHouseTables, createClickHouseTables } from './clickhouse/schema.ts'
-import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
+import { fileOfRows } from './duckdb/writing/file-of-rows.ts'
+import { parquetOfRows } from './duckdb/writing/parquet-of-rows.ts'
 import { exists } from './files/exists.ts'
 import { createBlockLimit } from './log/compressing.ts'
 import { MemoryLog } from './log/memory-log.ts'
@@ -127,6 +128,7 @@ export async function openClickHouseStores(
     settle: async () => undefined,
     isDamage: () => false,
     parquetOf: parquetOfRows(dataDir),
+    fileOf: fileOfRows,
     close: async () => {
       if (ownsClient) await client.close()
     },

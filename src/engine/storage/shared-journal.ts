@@ -33,6 +33,14 @@ interface Body {
 const pack = async (body: Body): Promise<Buffer> => packed(JSON.stringify(body), quickly)
 const unpack = async (bytes: Buffer): Promise<Body> => JSON.parse((await unpacked(bytes)).toString()) as Body
 
+/** A block that was written, from its begin to the move of the position. */
+export interface WrittenBlock {
+  readonly events: number
+  /** Of its rows, as they are sent. */
+  readonly bytes: number
+  readonly seconds: number
+}
+
 interface Parts {
   readonly store: ProjectStore
   readonly blocks: Blocks
@@ -43,9 +51,10 @@ interface Parts {
   takeOutcomes(seq: number): readonly (readonly [firstSeq: number, outcome: string])[]
   /** Called when the lease turns out to be lost. */
   lost(): void
+  noteBlock?(written: WrittenBlock): void
 }
 
-export function sharedJournal({ store, blocks, lease, clusterId, takeOutcomes, lost }: Parts): Journal {
+export function sharedJournal({ store, blocks, lease, clusterId, takeOutcomes, lost, noteBlock }: Parts): Journal {
   const { project } = lease
   let appliedSeq = 0
   /** Their rows are counted before each move of the position. */
@@ -109,6 +118,7 @@ export function sharedJournal({ store, blocks, lease, clusterId, takeOutcomes, l
 
   return {
     async commit({ change, seq, events, steps }: WrittenGroup) {
+      const began = performance.now()
       const body: Body = { query: events?.query ?? '', rows: events?.rows ?? '', steps, outcomes: takeOutcomes(seq) }
       const range = { fromSeq: appliedSeq + 1, toSeq: seq }
       const token = `${clusterId} ${project} ${change} ${seq}`
@@ -117,6 +127,7 @@ export function sharedJournal({ store, blocks, lease, clusterId, takeOutcomes, l
       if (events) await insert(body, token)
       await execute(steps)
       await finish(block, body)
+      noteBlock?.({ events: block.events, bytes: Buffer.byteLength(body.rows), seconds: (performance.now() - began) / 1000 })
     },
     async recover() {
       const found = await blocks.found(lease)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { EventWriter } from '../../events/ingestion/ports.ts'
 import type { KeptFrom } from '../../language/catalog/removals.ts'
-import type { ParquetOfRows } from '../execution/ports.ts'
+import type { FileOfRows, ParquetOfRows } from '../execution/ports.ts'
 import { type ClickHouseClient, connectToClickHouse } from './clickhouse/client.ts'
 import { cohortMembers } from './clickhouse/cohort-members.ts'
 import { clickHouseEngine } from './clickhouse/engine.ts'
@@ -14,7 +14,8 @@ import { createClickHouseTables, knowInsertsAgain } from './clickhouse/schema.ts
 import { readKeptFromOf, readWarnings, type StoredWarning } from './clickhouse/shared-facts.ts'
 import { noProject } from './clickhouse-stores.ts'
 import { answerBytes } from './duckdb/budget.ts'
-import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
+import { fileOfRows } from './duckdb/writing/file-of-rows.ts'
+import { parquetOfRows } from './duckdb/writing/parquet-of-rows.ts'
 import type { EngineChoice } from './open-stores.ts'
 import { type Blocks, openBlocks } from './postgres/blocks.ts'
 import type { Postgres } from './postgres/client.ts'
@@ -22,7 +23,7 @@ import { logRows } from './postgres/log-rows.ts'
 import { type Lease, openPartitions, type Partitions } from './postgres/partitions.ts'
 import { alone } from './postgres/tables.ts'
 import type { ProjectStorage } from './project-storage.ts'
-import { sharedJournal } from './shared-journal.ts'
+import { sharedJournal, type WrittenBlock } from './shared-journal.ts'
 import { SharedLog } from './shared-log.ts'
 
 /** A project in ClickHouse, with its log in PostgreSQL, as one of several servers sees it. */
@@ -44,6 +45,8 @@ export interface SharedStores {
   readonly partitions: Partitions
   readonly blocks: Blocks
   readonly parquetOf: ParquetOfRows
+  readonly fileOf: FileOfRows
+  readonly client: ClickHouseClient
   open(id: number): Promise<SharedStorage>
   drop(id: number): Promise<void>
   close(): Promise<void>
@@ -58,12 +61,13 @@ interface Options {
   readonly scratch: string
   readonly memoryLimit: number
   readonly logKeptMs: number
+  noteBlock?(written: WrittenBlock): void
   /** Blocks that ClickHouse knows again; for tests. */
   readonly knownBlocks?: number
 }
 
 export async function openSharedStores(options: Options): Promise<SharedStores> {
-  const { postgres, clusterId, clickhouse, scratch, memoryLimit, logKeptMs } = options
+  const { postgres, clusterId, clickhouse, scratch, memoryLimit, logKeptMs, noteBlock } = options
   const client = 'client' in clickhouse ? clickhouse.client : await connectToClickHouse(clickhouse)
   const partitions = openPartitions(postgres)
   const blocks = openBlocks(postgres)
@@ -74,7 +78,9 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
   return {
     partitions,
     blocks,
+    client,
     parquetOf: parquetOfRows(scratch),
+    fileOf: fileOfRows,
     async open(id) {
       const store = projectStore(client, id, () => partitions.nextChange(id))
       const [state] = await partitions.look([id])
@@ -94,7 +100,7 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
         space: null,
         alone: (work) => alone(postgres, `definitions ${id}`, work),
         async openWriter(lease, on) {
-          return openEventWriter(store, sharedJournal({ store, blocks, lease, clusterId, ...on }))
+          return openEventWriter(store, sharedJournal({ store, blocks, lease, clusterId, ...(noteBlock && { noteBlock }), ...on }))
         },
         async countStored(fromSeq, toSeq) {
           let stored = 0

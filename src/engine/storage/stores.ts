@@ -1,8 +1,9 @@
 import { WaymarkError } from '../../errors/errors.ts'
 import { MemoryShare } from '../../lib/memory/memory-share.ts'
-import type { ParquetOfRows } from '../execution/ports.ts'
+import type { FileOfRows, ParquetOfRows } from '../execution/ports.ts'
 import { type Instance, isCorruption, isInvalidated, isOutOfMemory, projectDatabase } from './duckdb/instance.ts'
-import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
+import { fileOfRows } from './duckdb/writing/file-of-rows.ts'
+import { parquetOfRows } from './duckdb/writing/parquet-of-rows.ts'
 import type { FormatNotice } from './format.ts'
 import { createBlockLimit } from './log/compressing.ts'
 import { type LogTail, openProjectStorage, type ProjectStorage, type StorageOptions } from './project-storage.ts'
@@ -52,6 +53,8 @@ export interface Stores {
   /** Whether an error means that a file is damaged, rather than not accessible. */
   isDamage(error: unknown): boolean
   readonly parquetOf: ParquetOfRows
+  /** Needed where the engine writes no files. */
+  readonly fileOf: FileOfRows
   /** For indexes of distinct ids; absent: there are none. */
   readonly idMemory?: MemoryShare
   /** Releases shared resources after all stores are closed. */
@@ -71,6 +74,7 @@ export const duckdbStores = (instance: Instance, options: StorageOptions, compre
   drop: (id) => instance.dropProject(id),
   isDamage: isCorruption,
   parquetOf: parquetOfRows(instance.dataDir),
+  fileOf: fileOfRows,
   idMemory: new MemoryShare(instance.memoryLimit / partOfIds),
   close: async () => undefined, // the owner of the instance closes it
 })

@@ -21,14 +21,12 @@ export interface ExportOptions {
 
 export interface ExportHome {
   readonly context: AccountContext
-  /** Null: in memory. */
+  /** Null: nothing that is written there stays. */
   readonly dataDir: string | null
   readonly stagingFolder: string
   readonly box: SecretBox
   readonly options: ExportOptions
   readonly network: Pick<Outside, 'lookup' | 'mustBeAllowed'>
-  /** Why this server has no batch exports. */
-  readonly refusal: string | null
   rows(projectId: number): Promise<ExportRows | null>
   report(error: unknown): void
 }
@@ -43,7 +41,7 @@ export interface OpenedExports {
 /** Most of their time is spent waiting for destinations; the engine decides how many statements it runs at once. */
 const runsAtOnce = 4
 
-export function openExports({ context, dataDir, stagingFolder, box, options, network, refusal, rows, report }: ExportHome): OpenedExports {
+export function openExports({ context, dataDir, stagingFolder, box, options, network, rows, report }: ExportHome): OpenedExports {
   const outside: Outside = {
     ...network,
     clock: context.clock,
@@ -65,7 +63,6 @@ export function openExports({ context, dataDir, stagingFolder, box, options, net
     context,
     box,
     network: outside,
-    refusal,
     async rows(projectId) {
       const found = await rows(projectId)
       if (!found) throw new TypeError(`Project ${projectId} does not exist`)

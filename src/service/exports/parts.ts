@@ -9,8 +9,6 @@ export interface ExportServices {
   readonly context: AccountContext
   readonly box: SecretBox
   readonly network: Pick<Outside, 'mustBeAllowed'>
-  /** Why exports cannot be created, if so. */
-  readonly refusal: string | null
   rows(projectId: number): Promise<ExportRows>
   /** Something may be due. */
   wake(): void

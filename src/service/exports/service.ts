@@ -141,13 +141,12 @@ const reads = ({ store }: AccountContext) => ({
 })
 
 export const createBatchExports = (parts: ExportServices) => {
-  const { context, box, network, refusal, wake } = parts
+  const { context, box, network, wake } = parts
 
   return {
     ...reads(context),
 
     async create(by: ActingMember, project: ProjectRecord, body: unknown): Promise<BatchExport> {
-      if (refusal) throw invalid(refusal)
       const input = check(batchExportInput, body)
       const made = await writeAs(context, by, async (tables) => {
         await mustBeAllowed(tables, project.organization_id, input.interval)

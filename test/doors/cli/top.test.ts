@@ -19,6 +19,7 @@ const quiet: Figures = {
   disk: { freeBytes: 50e9, minFreeBytes: 64e6, untilFullSeconds: null },
   jobs: {},
   problems: { silence: 0, flood: 0, quota: 0, backup: 0, disk: 0, export: 0, plugin: 0 },
+  cluster: null,
   backup: null,
 }
 

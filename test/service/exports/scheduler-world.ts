@@ -129,7 +129,6 @@ export async function schedulerWorld(): Promise<SchedulerWorld> {
       context,
       box,
       network: { mustBeAllowed: () => undefined },
-      refusal: null,
       rows: async () => rows,
       wake: () => {},
       stop: (ids) => world.scheduler.stop(ids),

@@ -17,9 +17,10 @@ import { listLargest } from '../../../service/directory/large-rows.ts'
 import { type LockedDomain, lockedDomains, lockedText } from '../../../service/single-sign-on/locked-domains.ts'
 import { directoryCommands, type ImportState } from '../../http/commands/directory-commands.ts'
 import { engineOf } from '../clickhouse-option.ts'
-import type { Command, Output, Values } from '../command.ts'
-import { directoryOptions, mustBeDataDirectory, mustOwnDirectory, recoveryOf, recoveryOption } from '../directory.ts'
+import { type Command, type Output, type Values, wrongUsage } from '../command.ts'
+import { directoryOptions, mustBeDataDirectory, recoveryOf, recoveryOption } from '../directory.ts'
 import { type RunningServer, runningServer } from '../running-server.ts'
+import { examineCluster } from './cluster.ts'
 import { type DiskSpeed, hostFacts, hostLines, measureDisk } from './host.ts'
 
 export const doctor: Command = {
@@ -28,12 +29,14 @@ export const doctor: Command = {
     recovery: recoveryOption,
     hosted: { summary: 'report the import limits that apply with serve --hosted' },
     disk: { summary: 'also measure how fast the disk writes and syncs, with a file of 32 MiB in the directory, which is removed' },
+    json: { summary: 'with --postgres: print what was found as one line of JSON' },
     largest: { summary: 'list the twenty largest rows of account data; `waymark trim` cuts those that are too large' },
   },
   run: async (values, output) => {
-    mustOwnDirectory(values, 'doctor')
-    const dataDir = values.required('data')
     const engine = engineOf(values)
+    if (engine?.postgres !== undefined) return conclude(await examineCluster(engine, values, output), values, output)
+    if (values.isOn('json')) throw wrongUsage('--json is for several servers: it needs --postgres and --clickhouse.')
+    const dataDir = values.required('data')
     if (!(await stat(dataDir).catch(() => null))?.isDirectory())
       throw new WaymarkError('command-failed', { message: `${dataDir} is not a directory.` })
     await mustBeDataDirectory(dataDir)
@@ -45,10 +48,15 @@ export const doctor: Command = {
     for (const { text, isWarning } of hostLines(await hostFacts(await newestFileAt(dataDir), disk)))
       output.out(`Host             ${isWarning ? 'look at this: ' : ''}${text}`)
     const problems = server ? await askServer(server, output) : await inspect(resolve(dataDir), engine, lastOwner, values, output)
-    if (problems > 0)
-      throw new WaymarkError('command-failed', { message: `${problems} ${problems === 1 ? 'thing needs' : 'things need'} attention.` })
-    if (!server) output.out('All is well.')
+    conclude(problems, values, server ? null : output)
   },
+}
+
+/** `output`: null if not everything was looked at. */
+function conclude(problems: number, values: Values, output: Output | null): void {
+  if (problems > 0)
+    throw new WaymarkError('command-failed', { message: `${problems} ${problems === 1 ? 'thing needs' : 'things need'} attention.` })
+  if (output && !values.isOn('json')) output.out('All is well.')
 }
 
 const leastFree = 256 * 1024 ** 2

@@ -1,4 +1,4 @@
-import type { Condition, LocalWaymark } from '../../../engine.ts'
+import type { ClusterFigures, Condition, LocalWaymark } from '../../../engine.ts'
 import { WaymarkError } from '../../../errors/errors.ts'
 import { codeAllowances, createLoginAttempts, mailedLinkAllowances, scimAllowances, signOnAllowances } from '../access/login-attempts.ts'
 import type { App, Readiness } from '../app.ts'
@@ -17,8 +17,13 @@ const reasonOf = ({ project, what, error }: Condition['failures'][number]): stri
 /** An engine that ends this often within a minute is not only unlucky with a query. */
 const manyEnds = 3
 
+const reachable = ({ isReachable, reason }: ClusterFigures['store']) => ({
+  isOk: isReachable,
+  ...(reason !== null && { reasons: [reason] }),
+})
+
 const readinessOf = (condition: Condition): Readiness => {
-  const { isOpen, isWritable, freeBytes, minFreeBytes, projects, lag, failures, aside, recentEnds } = condition
+  const { isOpen, isWritable, freeBytes, minFreeBytes, projects, lag, failures, aside, recentEnds, reach } = condition
   const reasonsAside = aside.map(({ project, records }) => `project ${project} has set aside record ${records.slice(0, 5).join(', ')}`)
   const checks = {
     open: { isOk: isOpen },
@@ -32,6 +37,7 @@ const readinessOf = (condition: Condition): Readiness => {
       detail: aside.reduce((sum, { records }) => sum + records.length, 0),
       reasons: reasonsAside,
     },
+    ...(reach && Object.fromEntries([reach.accounts, reach.store].map((one) => [one.part, reachable(one)]))),
     engine_ends: { isOk: recentEnds < manyEnds, detail: recentEnds },
   }
   return { isReady: Object.values(checks).every((check) => check.isOk), checks }

@@ -1,4 +1,4 @@
-import type { LocalWaymark } from '../../../engine.ts'
+import type { ClusterFigures, LocalWaymark } from '../../../engine.ts'
 import { type WatchName, watchNames } from '../../../service/watching/names.ts'
 
 // What a server is doing, as numbers: for /metrics and for `waymark top`.
@@ -21,7 +21,9 @@ export interface Figures {
   /** Due work by its kind: what is being done, and what waits after a failure. */
   readonly jobs: Readonly<Record<string, { readonly running: number; readonly resting: number }>>
   /** Problems that owners are notified of, and that go on. */
-  readonly problems: Readonly<Record<WatchName, number>>
+  readonly problems: Readonly<Partial<Record<WatchName, number>>>
+  /** What several servers share; null: this one is alone. */
+  readonly cluster: ClusterFigures | null
   readonly backup: { readonly copiedAt: number | null; readonly verifiedAt: number | null; readonly failures: number } | null
 }
 
@@ -69,10 +71,20 @@ async function backupOf({ scheduledBackups }: LocalWaymark): Promise<Figures['ba
   return { copiedAt: status.copied_at?.getTime() ?? null, verifiedAt: status.verified_at?.getTime() ?? null, failures }
 }
 
+/** Account data is in PostgreSQL where several servers share it, and may be out of reach: then it has no figures. */
+export const accountsOf =
+  (cluster: ClusterFigures | null) =>
+  async <T>(read: () => Promise<T>, otherwise: T): Promise<T> => {
+    if (!cluster) return read()
+    return cluster.accounts.isReachable ? read().catch(() => otherwise) : otherwise
+  }
+
 export async function figuresOf(waymark: LocalWaymark): Promise<Figures> {
   const { rss, heapUsed, external } = process.memoryUsage()
   const [condition, engine] = [await waymark.condition(), await waymark.engineBytes()]
   const { freeBytes, minFreeBytes, lag, projects, failures } = condition
+  const cluster = await waymark.clusterFigures()
+  const ofAccounts = accountsOf(cluster)
   const untilFullMs = waymark.watching.latest?.disk?.untilFullMs ?? null
   return {
     time: waymark.clock().getTime(),
@@ -85,8 +97,9 @@ export async function figuresOf(waymark: LocalWaymark): Promise<Figures> {
     memory: { server: rss, heap: heapUsed, buffers: external, ...(engine !== null && { engine }) },
     memoryLimits: { store: waymark.memoryLimit },
     disk: freeBytes === null ? null : { freeBytes, minFreeBytes, untilFullSeconds: untilFullMs === null ? null : untilFullMs / 1000 },
-    jobs: await jobsOf(waymark),
-    problems: await problemsOf(waymark),
+    jobs: await ofAccounts(() => jobsOf(waymark), {}),
+    problems: await ofAccounts(() => problemsOf(waymark), {}),
+    cluster,
     backup: await backupOf(waymark),
   }
 }

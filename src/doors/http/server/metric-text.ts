@@ -25,6 +25,9 @@ const labelsText = (labels: NonNullable<Sample['labels']>): string => {
   return parts.length === 0 ? '' : `{${parts.join(',')}}`
 }
 
+export const one = (name: string, type: MetricType, help: string, value: number): Metric => ({ name, type, help, samples: [{ value }] })
+export const many = (name: string, type: MetricType, help: string, samples: readonly Sample[]): Metric => ({ name, type, help, samples })
+
 export const metricText = ({ name, type, help, samples }: Metric): string =>
   [
     `# HELP ${name} ${help}`,

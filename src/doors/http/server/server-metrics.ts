@@ -1,12 +1,11 @@
 import type { ObservedQueries } from '../../../service/asking/observed-queries.ts'
 import type { App } from '../app.ts'
-import type { Figures } from './figures.ts'
-import { histogramOf, type Metric, type MetricType, type Sample } from './metric-text.ts'
+import { clusterMetrics } from './cluster-metrics.ts'
+import { accountsOf, type Figures } from './figures.ts'
+import { histogramOf, type Metric, many, one, type Sample } from './metric-text.ts'
 
 // What /metrics says of the server, beside its requests. docs/operations.md has the same list, with what to look at.
 
-const one = (name: string, type: MetricType, help: string, value: number): Metric => ({ name, type, help, samples: [{ value }] })
-const many = (name: string, type: MetricType, help: string, samples: readonly Sample[]): Metric => ({ name, type, help, samples })
 const by = (label: string, counts: Readonly<Record<string, number>>): readonly Sample[] =>
   Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
 
@@ -113,8 +112,9 @@ function backupMetrics({ backup }: Figures): readonly Metric[] {
 export async function serverMetrics(app: App): Promise<readonly Metric[]> {
   const readiness = await app.readiness()
   const figures = await app.figures()
-  const failed = await app.plugins.failedDeliveries.counts()
-  const notices = await app.notifications.deliveries.counts()
+  const ofAccounts = accountsOf(figures.cluster)
+  const failed = await ofAccounts(() => app.plugins.failedDeliveries.counts(), null)
+  const notices = await ofAccounts(() => app.notifications.deliveries.counts(), null)
   const { records_set_aside: aside, engine_ends: ends } = readiness.checks
   return [
     one('waymark_ready', 'gauge', '1: the server accepts events and answers queries.', readiness.isReady ? 1 : 0),
@@ -125,9 +125,18 @@ export async function serverMetrics(app: App): Promise<readonly Metric[]> {
     ...backupMetrics(figures),
     one('waymark_records_set_aside', 'gauge', 'Records that ended the engine whenever they were applied.', Number(aside?.detail ?? 0)),
     one('waymark_engine_ends', 'gauge', 'How often the engine ended by itself within the last minute.', Number(ends?.detail ?? 0)),
-    one('waymark_deliveries_waiting', 'gauge', 'Events whose delivery to a plugin failed and is tried again.', failed.waiting),
-    one('waymark_dead_letters', 'gauge', 'Events whose delivery to a plugin was given up.', failed.dead),
-    one('waymark_notices_waiting', 'gauge', 'Mails and webhooks that wait.', notices.waiting),
-    one('waymark_notices_failed', 'gauge', 'Mails and webhooks that were given up.', notices.failed),
+    ...(failed
+      ? [
+          one('waymark_deliveries_waiting', 'gauge', 'Events whose delivery to a plugin failed and is tried again.', failed.waiting),
+          one('waymark_dead_letters', 'gauge', 'Events whose delivery to a plugin was given up.', failed.dead),
+        ]
+      : []),
+    ...(notices
+      ? [
+          one('waymark_notices_waiting', 'gauge', 'Mails and webhooks that wait.', notices.waiting),
+          one('waymark_notices_failed', 'gauge', 'Mails and webhooks that were given up.', notices.failed),
+        ]
+      : []),
+    ...(figures.cluster ? clusterMetrics(figures.cluster) : []),
   ]
 }

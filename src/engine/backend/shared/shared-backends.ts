@@ -12,6 +12,7 @@ import { SharedNode } from './shared-node.ts'
 interface Parts {
   readonly stores: SharedStores
   readonly postgres: Postgres
+  readonly holder: string
   readonly admission: Admission
   readonly instance: Pick<Instance, 'running' | 'memoryLimit'>
   report(error: unknown): void
@@ -21,14 +22,20 @@ interface Parts {
 
 /** A project that other servers have open, too. */
 class SharedBackend extends LocalBackend<SharedIngestion> {
+  /** Also what others have acknowledged. */
+  protected override async acknowledged(): Promise<number> {
+    await this.pipeline.look()
+    return this.position
+  }
+
   look(): Promise<void> {
     return this.pipeline.look()
   }
 }
 
 /** Projects that this server shares with others. */
-export function sharedBackends({ stores, postgres, admission, instance, report, adopt }: Parts): Backends {
-  const node = new SharedNode({ postgres, partitions: stores.partitions, report, adopt })
+export function sharedBackends({ stores, postgres, holder, admission, instance, report, adopt }: Parts): Backends {
+  const node = new SharedNode({ postgres, partitions: stores.partitions, holder, report, adopt })
   const home: Pick<LocalHome, 'stores' | 'admission'> = { stores: withoutFiles(stores), admission }
   const open = async (given: BackendHome): Promise<SharedBackend> => {
     const storage = await stores.open(given.settings().id)
@@ -59,7 +66,7 @@ export function sharedBackends({ stores, postgres, admission, instance, report, 
 }
 
 /** What a backend needs of stores beside its own. */
-const withoutFiles = ({ parquetOf, drop }: SharedStores): Stores => ({
+const withoutFiles = ({ parquetOf, fileOf, drop }: SharedStores): Stores => ({
   open: () => Promise.reject(new InternalError('Projects of several servers are opened by themselves')),
   makeDurable: async () => undefined,
   settle: async () => undefined,
@@ -67,5 +74,6 @@ const withoutFiles = ({ parquetOf, drop }: SharedStores): Stores => ({
   drop,
   isDamage: () => false,
   parquetOf,
+  fileOf,
   close: async () => undefined,
 })

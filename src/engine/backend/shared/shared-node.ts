@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Postgres } from '../../storage/postgres/client.ts'
 import { listen, type News } from '../../storage/postgres/news.ts'
@@ -32,6 +30,8 @@ export interface Followed {
 interface Parts {
   readonly postgres: Postgres
   readonly partitions: Partitions
+  /** As leases name this server. */
+  readonly holder: string
   report(error: unknown): void
   /** Opens projects with records that nobody applies. */
   adopt(projects: readonly number[]): void
@@ -45,7 +45,6 @@ interface Held {
 }
 
 export class SharedNode {
-  readonly holder = `${hostname()} ${process.pid} ${randomUUID()}`
   private readonly parts: Parts
   private readonly followed = new Map<Followed, Held>()
   private readonly ending = new AbortController()
@@ -127,7 +126,7 @@ export class SharedNode {
     if (!held || held.lease || held.taking || this.ending.signal.aborted) return held?.taking ?? Promise.resolve()
     const work = async () => {
       const asked = performance.now()
-      const lease = await this.parts.partitions.take(one.project, this.holder, leaseMs)
+      const lease = await this.parts.partitions.take(one.project, this.parts.holder, leaseMs)
       if (!lease) return
       held.lease = lease
       held.until = asked + leaseMs

@@ -1,5 +1,5 @@
 import { type RecordBatch, RecordBatchReader, Table } from 'apache-arrow'
-import { QueryError, UnsupportedError, WaymarkError } from '../../../errors/errors.ts'
+import { QueryError, WaymarkError } from '../../../errors/errors.ts'
 import { isFault } from '../../../errors/faults.ts'
 import type { ScheduledStatement, StatementScheduler } from '../../../lib/flow/statement-scheduler.ts'
 import type { RunOptions, Statement, Statements, StreamOptions } from '../../execution/ports.ts'
@@ -53,9 +53,6 @@ export function statementRunner(connection: Connection, turns: StatementSchedule
       return new Table(batches[0]!.schema, batches)
     },
     stream: (statement, options = {}) => streamed(connection, turns, statement, { ...options, settings, isStream: true }),
-    writeFile: async () => {
-      throw new UnsupportedError('unsupported-syntax', { what: 'files of rows, for batch exports', engine: 'ClickHouse' })
-    },
   }
 }
 

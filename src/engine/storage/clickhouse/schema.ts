@@ -109,7 +109,7 @@ export const clickHouseTables: Readonly<Record<string, ClickHouseTable>> = {
 const addedColumns: readonly string[] = ['ALTER TABLE persons ADD COLUMN IF NOT EXISTS changed_seq Int64 AFTER imported_at']
 
 /** Inserts of so many blocks are known again by their tokens. At ten blocks a second, that is a pause of more than two hours. */
-const knownBlocks = 100_000
+export const knownBlocks = 100_000
 
 /** Replicated tables also forget by age. */
 const knownSeconds = 7 * 86_400

@@ -6,7 +6,7 @@ import type { Statements } from '../../execution/ports.ts'
 import { downloadsFolder } from '../files/downloads-folder.ts'
 
 /** The engine writes the file, and its bytes are read when it is complete. */
-export const parquetFile = (dataDir: string, { writeFile }: Pick<Statements, 'writeFile'>): NonNullable<Statements['parquet']> =>
+export const parquetFile = (dataDir: string, { writeFile }: Required<Pick<Statements, 'writeFile'>>): NonNullable<Statements['parquet']> =>
   async function* (statement, options) {
     const path = join(await downloadsFolder(dataDir), `${randomUUID()}.parquet`)
     try {

@@ -11,7 +11,7 @@ import { type Instance, isDiskFull } from './instance.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import { endedEarly, hasFailed, rowsUnread } from './stream-failure.ts'
 import { Bytes } from './vector-memory.ts'
-import { bytesOf, compressFile, copyStatement, isCompressedAfterwards } from './write-file.ts'
+import { bytesOf, compressFile, copyStatement, isCompressedAfterwards } from './writing/write-file.ts'
 
 /** How one statement is run. */
 interface EngineRunOptions extends RunOptions {
@@ -33,7 +33,10 @@ const during = (turn: ScheduledStatement, options: EngineRunOptions): EngineRunO
 })
 
 /** Runs scheduled statements on connections of the instance. */
-export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'memory'>, turns: StatementScheduler): Statements => ({
+export const statementRunner = (
+  instance: Pick<Instance, 'use' | 'beside' | 'memory'>,
+  turns: StatementScheduler,
+): Statements & Required<Pick<Statements, 'writeFile'>> => ({
   run: (statement: Statement, options: RunOptions = {}): Promise<Table> =>
     turns.schedule((turn) => {
       const inTurn = during(turn, { ...options, memory: instance.memory })

@@ -36,6 +36,8 @@ const connectMs = 5_000
 /** A server that says nothing for so long is as good as gone. */
 const silentMs = 30_000
 const mostConnections = 10
+/** Beside the pool: one that listens, and one for work that is done alone. */
+export const connectionsOfServer = mostConnections + 2
 
 async function loadPg(): Promise<Pg> {
   const name = 'pg' // not an import that a bundler should look for

@@ -4,7 +4,7 @@ import type { Postgres, Statements } from './client.ts'
 
 // The tables that servers share beside those of the accounts: the log, who applies it, and what is being applied.
 
-const version = 1
+export const tablesVersion = 1
 
 const createTables = (schema: string): readonly string[] => [
   // The last record of each project. A batch takes its numbers from here in the transaction that adds it, so batches become visible in their order.
@@ -65,14 +65,14 @@ export const prepareTables = (postgres: Postgres, more: (on: Statements) => Prom
       (await on.rows<{ key: string; value: string }>(`SELECT key, value FROM ${schema}.cluster_facts`)).map((row) => [row.key, row.value]),
     )
     const known = Number(facts.get('version') ?? 0)
-    if (known > version) {
-      const message = `The tables in PostgreSQL have format ${known}, and this version of Waymark knows formats up to ${version}. Use the newer version at every server.`
+    if (known > tablesVersion) {
+      const message = `The tables in PostgreSQL have format ${known}, and this version of Waymark knows formats up to ${tablesVersion}. Use the newer version at every server.`
       throw new WaymarkError('command-failed', { message })
     }
     const id = facts.get('id') ?? randomUUID()
     if (known === 0) {
       for (const statement of createTables(schema)) await on.run(statement)
-      await on.run(`INSERT INTO ${schema}.cluster_facts (key, value) VALUES ('version', $1), ('id', $2)`, [String(version), id])
+      await on.run(`INSERT INTO ${schema}.cluster_facts (key, value) VALUES ('version', $1), ('id', $2)`, [String(tablesVersion), id])
     }
     await more(on)
     return id

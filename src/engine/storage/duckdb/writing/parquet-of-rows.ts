@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { DataType } from 'apache-arrow'
-import { WaymarkError } from '../../../errors/errors.ts'
-import { bytesOfRemoved } from '../../../lib/bytes/file-bytes.ts'
-import type { JsonRows, ParquetOfRows } from '../../execution/ports.ts'
-import { withinReserve } from '../files/disk-reserve.ts'
-import { downloadsFolder } from '../files/downloads-folder.ts'
-import { identifier, isDiskFull, text } from './instance.ts'
+import { WaymarkError } from '../../../../errors/errors.ts'
+import { bytesOfRemoved } from '../../../../lib/bytes/file-bytes.ts'
+import type { JsonRows, ParquetOfRows } from '../../../execution/ports.ts'
+import { withinReserve } from '../../files/disk-reserve.ts'
+import { downloadsFolder } from '../../files/downloads-folder.ts'
+import { identifier, isDiskFull, text } from '../instance.ts'
 
 /** For rows that are not those of one statement on files of this engine. A second instance converts them, which has access to nothing else. */
 export const parquetOfRows = (dataDir: string): ParquetOfRows =>
@@ -19,8 +19,8 @@ export const parquetOfRows = (dataDir: string): ParquetOfRows =>
     try {
       await withinReserve(folder, signal, async (within) => {
         await pipeline(lines, createWriteStream(rows, { mode: 0o600 }), { signal: within })
-        await inOwnInstance(folder, within, (connection) =>
-          connection.run(`COPY (SELECT * FROM ${readOf(rows, columns)}) TO ${text(file)} (FORMAT parquet, COMPRESSION zstd)`),
+        await inOwnInstance({ folder, memory: '256MB', signal: within }, (connection) =>
+          connection.run(`COPY (SELECT * FROM ${readOf(rows, typed(columns))}) TO ${text(file)} (FORMAT parquet, COMPRESSION zstd)`),
         )
       })
       await rm(rows)
@@ -34,9 +34,15 @@ export const parquetOfRows = (dataDir: string): ParquetOfRows =>
     }
   }
 
-async function inOwnInstance(
-  folder: string,
-  signal: AbortSignal | undefined,
+interface OwnInstance {
+  /** The only one that it reads and writes. */
+  readonly folder: string
+  readonly memory: string
+  readonly signal: AbortSignal | undefined
+}
+
+export async function inOwnInstance(
+  { folder, memory, signal }: OwnInstance,
   work: (connection: DuckDBConnection) => Promise<unknown>,
 ): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:')
@@ -44,7 +50,7 @@ async function inOwnInstance(
   const stop = () => connection.interrupt()
   try {
     const settings = [
-      "memory_limit = '256MB'",
+      `memory_limit = ${text(memory)}`,
       'threads = 1',
       "TimeZone = 'UTC'",
       `temp_directory = ${text(folder)}`,
@@ -66,13 +72,15 @@ async function inOwnInstance(
 /** Bytes. A row with a large event may have its properties several times. */
 const longestRow = 32 * 1024 ** 2
 
-const readOf = (file: string, columns: JsonRows['columns']): string => {
-  const types = columns.map(({ name, type }) => `${identifier(name)}: ${text(typeOf(type))}`)
+const typed = (columns: JsonRows['columns']) => columns.map(({ name, type }) => ({ name, type: typeOf(type) }))
+
+export const readOf = (file: string, columns: readonly { readonly name: string; readonly type: string }[]): string => {
+  const types = columns.map(({ name, type }) => `${identifier(name)}: ${text(type)}`)
   return `read_json(${text(file)}, format = 'newline_delimited', maximum_object_size = ${longestRow}, columns = {${types.join(', ')}})`
 }
 
 /** The type for the JSON form of such a value. */
-function typeOf(type: DataType): string {
+export function typeOf(type: DataType): string {
   if (DataType.isUtf8(type) || DataType.isDictionary(type)) return 'VARCHAR'
   if (DataType.isBool(type)) return 'BOOLEAN'
   if (DataType.isInt(type)) return type.bitWidth === 64 ? 'BIGINT' : 'INTEGER'

@@ -2,10 +2,10 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { constants, createBrotliCompress, createGzip } from 'node:zlib'
-import { distinctNames } from '../../../language/types/tuple-elements.ts'
-import { isNamed } from '../../../language/types/types.ts'
-import { csvMarks, type ResultColumn, type RowsFile, type Statement } from '../../execution/ports.ts'
-import { identifier, text } from './instance.ts'
+import { distinctNames } from '../../../../language/types/tuple-elements.ts'
+import { isNamed } from '../../../../language/types/types.ts'
+import { csvMarks, type ResultColumn, type RowsFile, type Statement } from '../../../execution/ports.ts'
+import { identifier, text } from '../instance.ts'
 
 // Files that DuckDB's COPY writes: no row passes through JavaScript.
 

@@ -5,11 +5,12 @@ import { type Counts, createChecks } from './checks.ts'
 import { conformanceCases } from './conformance.ts'
 import { faultChecks, faultRounds, stopLoads } from './faults.ts'
 import { fencingChecks } from './fencing.ts'
+import { moveChecks } from './move.ts'
 import { buildPrograms, startCluster } from './parts.ts'
 import { printRates } from './rates.ts'
 import { togetherChecks } from './together.ts'
 
-// npm run test:cluster -- [--rounds N] [--seed N] [--only PART]: several servers on one PostgreSQL and one ClickHouse. The parts are fencing, together, faults, rounds
+// npm run test:cluster -- [--rounds N] [--seed N] [--only PART]: several servers on one PostgreSQL and one ClickHouse. The parts are fencing, move, together, faults, rounds
 // and conformance; and rates, which is made only when it is named.
 
 const { values } = parseArgs({
@@ -28,6 +29,7 @@ else {
   const cluster = await startCluster()
   try {
     if (isWanted('fencing')) await fencingChecks(cluster, check)
+    if (isWanted('move')) await moveChecks(cluster, seed, check)
     if (['together', 'faults', 'rounds', 'rates'].some(isWanted)) {
       const [a, b] = [cluster.server('a'), cluster.server('b')] as const
       await Promise.all([a.start(), b.start()])

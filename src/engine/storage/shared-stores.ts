@@ -118,7 +118,7 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
 }
 
 /** A database in ClickHouse belongs to the PostgreSQL whose log is applied to it. The caller makes sure that one server at a time does this. */
-async function prepareDatabase(client: ClickHouseClient, clusterId: string, knownBlocks?: number): Promise<void> {
+export async function prepareDatabase(client: ClickHouseClient, clusterId: string, knownBlocks?: number): Promise<void> {
   for (const query of createClickHouseTables) await client.command({ query })
   await client.command({ query: knowInsertsAgain(knownBlocks) })
   const store = projectStore(client, noProject)

@@ -46,13 +46,16 @@ class Place {
   ofCluster = () => this.server([...this.where, '--data', `${this.dataDir}-files`])
 
   /** Begins the command. */
-  move(...more: readonly string[]): ChildProcess {
+  move(more: readonly string[] = [], key = secretKey): ChildProcess {
     const args = [programOf('waymark'), 'move', '--from', this.dataDir, '--to', 'clickhouse+postgres', ...this.where, ...more]
-    return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, WAYMARK_SECRET_KEY: secretKey } })
+    return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, WAYMARK_SECRET_KEY: key } })
   }
 
-  async moved(...more: readonly string[]): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
-    const child = this.move(...more)
+  async moved(
+    more: readonly string[] = [],
+    key = secretKey,
+  ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+    const child = this.move(more, key)
     let [out, err] = ['', '']
     child.stdout!.on('data', (bytes: Buffer) => (out += bytes.toString()))
     child.stderr!.on('data', (bytes: Buffer) => (err += bytes.toString()))
@@ -119,6 +122,11 @@ async function fill(server: Server): Promise<void> {
   }
   await mustCall(server, 'POST', `${project}/insights/`, { name: 'sales', query: { kind: 'InsightVizNode', source: query } })
   await mustCall(server, 'POST', `${project}/annotations/`, { content: 'launch', date_marker: day(3), scope: 'project' })
+  const destination = {
+    type: 'S3',
+    config: { bucket_name: 'b', region: 'r', prefix: 'p', aws_access_key_id: 'a', aws_secret_access_key: 's' },
+  }
+  await mustCall(server, 'POST', `${project}/batch_exports/`, { name: 'sealed', interval: 'hour', paused: true, destination })
   await mustCall(server, 'PATCH', `${project}/`, { name: 'Shop', timezone: 'Europe/Berlin' })
 }
 
@@ -162,6 +170,7 @@ const questions: readonly object[] = [
 ]
 const resources = [
   'actions/',
+  'batch_exports/',
   'cohorts/',
   'annotations/',
   'persons/?limit=50',
@@ -302,9 +311,19 @@ async function atRest(cluster: Cluster, check: Check): Promise<void> {
       query: { kind: 'SqlLikeQuery', query: 'select uuid from events order by toString(uuid) limit 50' },
     })
     await directory.stop()
-    const dry = await place.moved('--dry-run', '--json')
+    const dry = await place.moved(['--dry-run', '--json'])
     mustEqual([dry.code, JSON.parse(dry.out).can_move], [0, true], `${dry.out}${dry.err}`)
-    const { code, out, err } = await place.moved('--json')
+    const sealed = await place.moved([], Buffer.alloc(32, 8).toString('base64'))
+    mustEqual([sealed.code, /which WAYMARK_SECRET_KEY does not have/.test(sealed.err)], [1, true], sealed.err)
+    const early = await place
+      .ofCluster()
+      .start()
+      .then(
+        () => 'it started',
+        (error: Error) => error.message,
+      )
+    mustEqual(/copies the data directory/.test(early), true, early)
+    const { code, out, err } = await place.moved(['--json'])
     mustEqual(code, 0, err)
     const server = await started(place.ofCluster())
     mustBeAlike(before, await answers(server))
@@ -351,7 +370,7 @@ async function underLoad(cluster: Cluster, check: Check, kills: number, name: st
         child.kill('SIGKILL')
         await closed
       }
-      const mark = await place.moved('--json')
+      const mark = await place.moved(['--json'])
       if (mark.code !== 0) throw new Failed(`${mark.err}\n${directory.said()}`)
       const server = await started(place.ofCluster())
       load.server = server
@@ -362,7 +381,8 @@ async function underLoad(cluster: Cluster, check: Check, kills: number, name: st
         refresh: 'force_blocking',
       })
       mustBeOnce(await place.uuids(), load.acknowledged)
-      const { pause_seconds, seconds } = JSON.parse(mark.out)
+      const { pause_seconds, seconds, projects } = JSON.parse(mark.out)
+      if (kills === 0) mustEqual(projects[0].copied_again, false, 'the log was enough')
       const refusals = [...load.refusals].map(([what, n]) => `${n} × ${what}`).join(', ')
       console.log(
         `      ${load.acknowledged.size} acknowledged; the move ${seconds.toFixed(1)} s, its pause ${pause_seconds.toFixed(1)} s; refused: ${refusals}`,

@@ -22,6 +22,8 @@ export interface MovedProjectSummary {
   readonly position: number
   readonly events: number
   readonly persons: number
+  /** All of it was copied once more while nobody took events, because the two sides differed. */
+  readonly copied_again: boolean
 }
 
 export interface MoveSummary {
@@ -80,7 +82,7 @@ async function followToTheEnd(source: MoveSource, target: MoveTarget, parts: Mov
 async function moveProject(source: MoveSource, target: MoveTarget, { id, name }: Named, isThere: boolean, parts: MoveParts) {
   const { instance } = source
   const database = await source.attach(id)
-  if (database === null) return { id, name, position: 0, events: 0, persons: 0 }
+  if (database === null) return { id, name, position: 0, events: 0, persons: 0, copied_again: false }
   const { signal, onProgress } = parts
   const compare = () => {
     onProgress({ phase: 'comparing', project: id })
@@ -102,7 +104,8 @@ async function moveProject(source: MoveSource, target: MoveTarget, { id, name }:
       await syncDefinitions(instance, database, target, id)
       compared = await compare()
     }
-    if (compared.differences.length > 0) {
+    const differs = compared.differences.length > 0
+    if (differs) {
       // What was copied earlier was of another moment, or the log does not tell everything.
       await target.clear(id)
       await copy()
@@ -110,7 +113,7 @@ async function moveProject(source: MoveSource, target: MoveTarget, { id, name }:
     }
     mustBeEqual(id, compared)
     const position = await source.positionOf(database)
-    return { id, name, position, events: compared.events, persons: compared.persons }
+    return { id, name, position, events: compared.events, persons: compared.persons, copied_again: differs }
   } finally {
     await source.detach(database)
   }

@@ -292,11 +292,11 @@ const inCluster = (options: OpenOptions, scratch: string): Located => ({
   plugins: { ...options.plugins, runs: false },
 })
 
-const clusterOf = async (options: OpenOptions): Promise<Cluster | null> => {
+const clusterOf = async (options: OpenOptions, isMove: boolean): Promise<Cluster | null> => {
   const { dataDir, engine, clock = () => new Date(), onError: report = warn, logRetention } = options
   if (engine?.postgres === undefined) return null
   const logKeptMs = (logRetention?.days ?? logDefaults.retention.maxAge / 86_400_000) * 86_400_000
-  return openCluster({ dataDir, engine, clock, logKeptMs, report })
+  return openCluster({ dataDir, engine, clock, logKeptMs, isMove, report })
 }
 
 const storageOptions = (options: OpenOptions, lastOwner: LastOwner): StorageOptions => ({
@@ -462,9 +462,18 @@ const openSingleSignOnOf = ({ singleSignOn = {} }: OpenOptions, { context }: Acc
  * @example const waymark = await open({ dataDir: './data' })
  */
 export async function open(given: OpenOptions): Promise<LocalWaymark> {
+  return openHere(given, false)
+}
+
+/** @internal The same for the databases that a directory is being moved into. */
+export async function openForMove(given: OpenOptions): Promise<LocalWaymark> {
+  return openHere(given, true)
+}
+
+async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWaymark> {
   checkOpenOptions(given)
   await loadTracing()
-  const cluster = await clusterOf(given)
+  const cluster = await clusterOf(given, isMove)
   const options = cluster ? inCluster(given, cluster.scratch) : (given as Located)
   const isInMemory = options.dataDir === ':memory:'
   const dataDir = isInMemory ? options.dataDir : resolve(options.dataDir)
@@ -936,6 +945,9 @@ export class LocalWaymark implements Waymark {
   beforeRefusing(step: () => Promise<void>): void {
     this.leavingSteps.push(step)
   }
+
+  /** @internal Set by a server that can give the directory away and go on answering. */
+  handOver: (() => void) | null = null
 
   private readonly closingSteps: (() => Promise<void>)[] = []
   /** @internal */

@@ -32,6 +32,8 @@ interface Opening {
   readonly clock: () => Date
   /** How long the log keeps applied batches. */
   readonly logKeptMs: number
+  /** Also while a directory is being moved there. */
+  readonly isMove?: boolean | undefined
   report(error: unknown): void
 }
 
@@ -48,7 +50,7 @@ export interface Cluster {
   close(): Promise<void>
 }
 
-export async function openCluster({ dataDir, engine, clock, logKeptMs, report }: Opening): Promise<Cluster> {
+export async function openCluster({ dataDir, engine, clock, logKeptMs, isMove, report }: Opening): Promise<Cluster> {
   const { clickhouse, postgres: given } = engine
   const postgres = await connectToPostgres(typeof given === 'string' ? { url: given } : given!)
   const scratch = join(resolve(dataDir ?? tmpdir()), `waymark-${process.pid}-${randomUUID()}`)
@@ -59,7 +61,7 @@ export async function openCluster({ dataDir, engine, clock, logKeptMs, report }:
     await rm(scratch, { recursive: true, force: true })
   }
   try {
-    const clusterId = await prepareTables(postgres, (on) => prepareSharedAccounts(on, postgres.schema))
+    const clusterId = await prepareTables(postgres, (on) => prepareSharedAccounts(on, postgres.schema), { isMove })
     await mkdir(scratch, { recursive: true, mode: 0o700 })
     return {
       scratch,

@@ -73,6 +73,7 @@ export const floors: readonly Floor[] = [
       'service/data-retention': [...ground, 'service/accounts', 'service/jobs'],
       'service/directory': [...ground, 'engine/storage', 'service/accounts', 'service/network'],
       'service/backups': [...ground, 'engine/storage', 'service/accounts', 'service/jobs'],
+      'service/moving': [...ground, 'engine/storage', 'service/accounts', 'service/directory'],
       'service/asking': [
         ...ground,
         'language/catalog',
@@ -193,5 +194,5 @@ export const strangers: readonly { readonly folder: string; readonly except?: re
   { folder: 'queries', except: ['time', 'filters', 'series', 'lists', 'answers'] },
   { folder: 'language/dialects' },
   { folder: 'service/exports/destinations', except: ['destination.ts'] },
-  { folder: 'engine/storage', except: ['files', 'locks', 'recovery'] },
+  { folder: 'engine/storage', except: ['files', 'locks', 'moving', 'recovery'] },
 ]

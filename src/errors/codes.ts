@@ -90,6 +90,7 @@ export interface ErrorData extends RequestErrorData {
   'store-broken': { file: string; lostTo: number | null }
   'unclean-close': { reason: string }
   busy: { what: string }
+  moving: { to: string | null }
   closed: Record<string, never>
   stopping: Record<string, never>
   'cannot-listen': { host: string; port: number; reason: string }
@@ -456,6 +457,15 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
       `The directory was closed, but its checkpoint failed: ${d.reason.replace(/\.$/, '')}. ` +
       `No acknowledged event is lost: the next open replays the log.`,
     status: 503,
+  },
+  moving: {
+    text: (d) =>
+      d.to === null
+        ? 'The data of this server is being moved to a cluster. Try again shortly.'
+        : 'The data of this server was moved to a cluster, whose servers take requests now.',
+    status: 503,
+    wire: 'moving',
+    isRetryable: true,
   },
   busy: { text: (d) => `Too many ${d.what} at once. Try again shortly.`, status: 503, isRetryable: true },
   closed: { text: () => 'This Waymark instance has been closed.', status: 503 },

@@ -12,12 +12,21 @@ import { type Postgres, startPostgres } from '../harness/postgres.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 const programs = join(repository, '.tmp/cluster')
+export const programOf = (name: 'waymark'): string => join(programs, `${name}.mjs`)
 
 /** One file each, so that a start does not read all sources. */
 export async function buildPrograms(): Promise<void> {
   mkdirSync(programs, { recursive: true })
   await build({
-    entryPoints: { waymark: join(repository, 'src/doors/cli/main.ts') },
+    absWorkingDir: repository,
+    entryPoints: {
+      waymark: 'src/doors/cli/main.ts',
+      // Of a server that has a directory.
+      'engine-process': 'src/engine/isolation/engine-process.ts',
+      'fold-worker': 'src/core/folds/fold-worker.ts',
+      'answer-worker': 'src/engine/isolation/answer-worker.ts',
+      'plugin-worker': 'src/service/plugins/sandbox/plugin-worker.ts',
+    },
     outdir: programs,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -55,7 +64,7 @@ export interface ClickHouse {
   kill(): Promise<void>
   start(): Promise<void>
   /** The rows of a statement, without the settings of Waymark. */
-  rows<T extends readonly unknown[]>(query: string): Promise<T[]>
+  rows<T extends readonly unknown[]>(query: string, database?: string): Promise<T[]>
 }
 
 async function startClickHouse(folder: string): Promise<ClickHouse> {
@@ -82,10 +91,10 @@ async function startClickHouse(folder: string): Promise<ClickHouse> {
       child!.kill('SIGKILL')
       await ended(child!)
     },
-    async rows<T extends readonly unknown[]>(query: string) {
+    async rows<T extends readonly unknown[]>(query: string, database = 'waymark') {
       const { origin, username, password } = new URL(url)
       const authorization = `Basic ${Buffer.from(`${username}:${decodeURIComponent(password)}`).toString('base64')}`
-      const response = await fetch(`${origin}/?database=waymark&output_format_json_quote_64bit_integers=0`, {
+      const response = await fetch(`${origin}/?database=${database}&output_format_json_quote_64bit_integers=0`, {
         method: 'POST',
         headers: { authorization },
         body: `${query} FORMAT JSONCompactEachRow`,
@@ -126,6 +135,10 @@ export class Server {
 
   get pid(): number {
     return this.child!.pid!
+  }
+
+  get hasEnded(): boolean {
+    return this.child!.exitCode !== null || this.child!.signalCode !== null
   }
 
   async kill(): Promise<void> {

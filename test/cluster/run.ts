@@ -6,13 +6,14 @@ import { conformanceCases } from './conformance.ts'
 import { exportChecks } from './exports.ts'
 import { faultChecks, faultRounds, stopLoads } from './faults.ts'
 import { fencingChecks } from './fencing.ts'
+import { moveChecks } from './move.ts'
 import { operationChecks } from './operations.ts'
 import { buildPrograms, startCluster } from './parts.ts'
 import { printRates } from './rates.ts'
 import { togetherChecks } from './together.ts'
 
-// npm run test:cluster -- [--rounds N] [--seed N] [--only PART]: several servers on one PostgreSQL and one ClickHouse. The parts are fencing, together, operations, exports, faults, rounds
-// and conformance; and rates, which is made only when it is named.
+// npm run test:cluster -- [--rounds N] [--seed N] [--only PART]: several servers on one PostgreSQL and one ClickHouse. The parts are fencing, move, together, operations, exports,
+// faults, rounds and conformance; and rates, which is made only when it is named.
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '20' }, seed: { type: 'string' }, only: { type: 'string' } },
@@ -30,6 +31,7 @@ else {
   const cluster = await startCluster()
   try {
     if (isWanted('fencing')) await fencingChecks(cluster, check)
+    if (isWanted('move')) await moveChecks(cluster, seed, check)
     if (['together', 'operations', 'exports', 'faults', 'rounds', 'rates'].some(isWanted)) {
       const [a, b] = [cluster.server('a'), cluster.server('b')] as const
       await Promise.all([a.start(), b.start()])

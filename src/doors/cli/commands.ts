@@ -38,6 +38,11 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./compact.ts')).compact,
   },
   {
+    name: 'move',
+    summary: 'Moves a data directory into the PostgreSQL and ClickHouse of several servers.',
+    load: async () => (await import('./move/move.ts')).move,
+  },
+  {
     name: 'top',
     summary: 'Shows what a running server does: rates, lag, queries by project and kind, memory, disk, jobs.',
     load: async () => (await import('./top.ts')).top,

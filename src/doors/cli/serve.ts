@@ -27,6 +27,7 @@ import { CommandsOfOwner } from './commands-of-owner.ts'
 import { makeDemo } from './demo.ts'
 import { dataOption, geoipOption, recoveryOf, recoveryOption } from './directory.ts'
 import { bootstrapKeys, shown } from './init.ts'
+import { HandOver } from './move/hand-over.ts'
 import { countOf, limitOptions, requestLimits } from './request-limits.ts'
 import { closeMs, listenForStop } from './stopping.ts'
 
@@ -100,6 +101,9 @@ const downloadsOf = (values: Values): 'on' | 'off' | null => {
   if (text !== 'on' && text !== 'off') throw wrongUsage(`--downloads must be on or off, but got ${text}.`)
   return text
 }
+
+/** How long running queries may still take when the directory is given away. */
+const handOverMs = 5_000
 
 /** In a terminal, lines of requests would push away the link and the key that are shown once. */
 const logsRequests = (values: Values): boolean => {
@@ -320,6 +324,7 @@ export const serve: Command = {
       ]
       log('error', `shutdown did not finish within ${stopMs / 1000} seconds of the signal`, { still_open })
     })
+    const handOver = new HandOver()
     const commands = new CommandsOfOwner((error) => log('error', messageOf(error), stackOf(error)))
     try {
       const surroundings = await surroundingsOf(values, () => url, log)
@@ -343,6 +348,7 @@ export const serve: Command = {
         onRecovery: ({ project, ...notice }) => log('warn', recoveryText(notice), { project, ...notice }),
       }
       opened = await openAnywhere(options, async (owned) => {
+        owned.handOver = () => handOver.begin()
         for (const locked of await directoryCommands['locked-domains'](owned, {})) log('warn', lockedText(locked))
         return commands.owned(owned)
       })
@@ -361,9 +367,16 @@ export const serve: Command = {
           else if (isVerbose) lines.writeSoon(lineOf(level, message, fields))
         },
       })
+      const givenAway = async () => {
+        log('info', 'the directory is being moved: requests are refused')
+        await handler.drain(Math.min(drainMs, handOverMs))
+        await commands.end()
+        await opened?.waymark.close()
+        await handOver.watch(resolve(values.required('data')), stopping.asked)
+      }
       const ownerSecret = newSecret()
       const isWithoutOwner = await opened.server.allowFirstOwner(ownerSecret)
-      server = await startServer(commands.before(handler), { host: values.required('host'), port })
+      server = await startServer(handOver.before(commands.before(handler)), { host: values.required('host'), port })
       url = server.url
       await commands.reachableAt(url)
       // For people only: what --json prints may end in a log.
@@ -383,7 +396,7 @@ export const serve: Command = {
         else out(`Personal key     was shown at the first start; create another: ${newKeyCommand(start, values.required('data'))}`)
         for (const line of firstSteps(url, start, values.required('data'))) out(line)
       }
-      await stopping.asked
+      await Promise.race([stopping.asked, handOver.asked.then(() => givenAway())])
       log('info', 'draining')
       await commands.end()
       await Promise.all([server.drain(drainMs), handler.drain(drainMs)])

@@ -4,7 +4,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import type { EventWriter } from '../../events/ingestion/ports.ts'
 import type { KeptFrom } from '../../language/catalog/removals.ts'
 import type { FileOfRows, ParquetOfRows } from '../execution/ports.ts'
-import { type ClickHouseClient, connectToClickHouse } from './clickhouse/client.ts'
+import { type ClickHouseClient, clusterOf, connectToClickHouse } from './clickhouse/client.ts'
 import { cohortMembers } from './clickhouse/cohort-members.ts'
 import { clickHouseEngine } from './clickhouse/engine.ts'
 import { openEventWriter } from './clickhouse/event-writer.ts'
@@ -71,8 +71,7 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
   const client = 'client' in clickhouse ? clickhouse.client : await connectToClickHouse(clickhouse)
   const partitions = openPartitions(postgres)
   const blocks = openBlocks(postgres)
-  const cluster = 'client' in clickhouse ? null : (clickhouse.cluster ?? null)
-  await prepareDatabase(client, clusterId, { cluster, knownBlocks: options.knownBlocks })
+  await prepareDatabase(client, clusterId, { cluster: clusterOf(clickhouse), knownBlocks: options.knownBlocks })
   const engineOptions = { limits: { memoryLimit, answerBytes: answerBytes(memoryLimit) }, settings: clickhouse.settings ?? {} }
 
   return {
@@ -125,10 +124,10 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
 }
 
 /** A database in ClickHouse belongs to the PostgreSQL whose log is applied to it. The caller makes sure that one server at a time does this. */
-async function prepareDatabase(
+export async function prepareDatabase(
   client: ClickHouseClient,
   clusterId: string,
-  { cluster, knownBlocks }: { readonly cluster: string | null; readonly knownBlocks?: number | undefined },
+  { cluster = null, knownBlocks }: { readonly cluster?: string | null; readonly knownBlocks?: number | undefined } = {},
 ): Promise<void> {
   for (const query of createClickHouseTables(cluster)) await client.command({ query })
   await client.command({ query: knowInsertsAgain(knownBlocks, cluster) })

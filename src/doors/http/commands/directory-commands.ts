@@ -308,6 +308,14 @@ export const directoryCommands = {
     ),
   }),
 
+  /** The server refuses requests from now on, and closes the directory. */
+  'hand-over': async ({ handOver, dataDir }: LocalWaymark, _: object): Promise<object> => {
+    if (handOver === null)
+      throw new WaymarkError('command-failed', { message: `An application has ${dataDir} open. Stop it, and run the command again.` })
+    handOver()
+    return {}
+  },
+
   'run-state': async (waymark: LocalWaymark, { run }: { readonly run: number }): Promise<RunState> => waymark.longRuns.state(run),
 
   'run-stop': async (waymark: LocalWaymark, { run }: { readonly run: number }): Promise<object> => {

@@ -33,6 +33,10 @@ export interface ClickHouseServer {
   readonly cluster?: string
 }
 
+/** Null: one server. */
+export const clusterOf = (given: ClickHouseServer | { readonly client: ClickHouseClient }): string | null =>
+  'client' in given ? null : (given.cluster ?? null)
+
 /** The oldest supported version: statements are written for its planner and functions. */
 const oldestVersion = [24, 3] as const
 /** One for each stream that is read slowly. */

@@ -2,6 +2,7 @@ import { open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { WaymarkError } from '../../../errors/errors.ts'
+import { mustNotBeMoved } from '../moving/mark.ts'
 import { type DirectoryIdentity, directoryIdentity, isOtherDirectory } from './directory-identity.ts'
 import { isAlive, isOfThisBoot, type ProcessIdentity, thisProcess } from './process-identity.ts'
 
@@ -80,6 +81,7 @@ export async function readLastOwner(dataDir: string): Promise<LastOwner> {
 }
 
 export async function lockDirectory(dataDir: string): Promise<Lock> {
+  await mustNotBeMoved(dataDir)
   const path = join(dataDir, lockName)
   const directory = await directoryIdentity(dataDir)
   const me: Owner = { ...thisProcess(), since: new Date().toISOString(), directory }

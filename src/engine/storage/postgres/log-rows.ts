@@ -1,3 +1,4 @@
+import { InternalError } from '../../../errors/errors.ts'
 import type { Postgres, Statements } from './client.ts'
 import { told } from './news.ts'
 
@@ -24,6 +25,8 @@ export interface LogRows {
   append(rows: readonly LogRow[]): Promise<number>
   /** The same after an attempt of which nobody knows whether it was committed. `beforeSeq`: the rows are later, if they are there. */
   appendAgain(rows: readonly LogRow[], beforeSeq: number): Promise<number>
+  /** The same, if the last record is `seq`: what was added by somebody else meanwhile is not added again. */
+  appendAfter(seq: number, rows: readonly LogRow[]): Promise<number>
   /** The next rows from the record `fromSeq` on. */
   read(fromSeq: number): Promise<StoredRow[]>
   /** Removes rows that end by `seq` and are older than `ageMs`. */
@@ -62,6 +65,15 @@ export function logRows(postgres: Postgres, project: number): LogRows {
           [project, beforeSeq, rows.map(({ appendId }) => appendId)],
         )
         return found.length > 0 ? Number(found[0]!.last_seq) : add(on, rows)
+      }),
+    appendAfter: (seq, rows) =>
+      postgres.transaction(async (on) => {
+        const [end] = await on.rows<{ last_seq: string }>(`SELECT last_seq FROM ${schema}.cluster_log_ends WHERE project = $1 FOR UPDATE`, [
+          project,
+        ])
+        if (Number(end?.last_seq) !== seq)
+          throw new InternalError(`The log of project ${project} ends with ${end?.last_seq}, and ${seq} was expected`)
+        return add(on, rows)
       }),
     async read(fromSeq) {
       const found = await postgres.rows<{ first_seq: string; last_seq: string; batch: Buffer }>(

@@ -43,3 +43,12 @@ export async function openSharedSalts(postgres: Postgres, clock: () => Date): Pr
     },
   }
 }
+
+/** Those of a directory that is moved here. */
+export async function putSalts({ schema, run }: Postgres, salts: ReadonlyMap<number, Buffer>): Promise<void> {
+  for (const [day, salt] of salts)
+    await run(`INSERT INTO ${schema}.cluster_salts (day, salt) VALUES ($1, $2) ON CONFLICT (day) DO UPDATE SET salt = EXCLUDED.salt`, [
+      day,
+      salt,
+    ])
+}

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { WaymarkError } from '../../../errors/errors.ts'
 import type { Postgres, Statements } from './client.ts'
+import { mustNotBeMoving } from './moving.ts'
 
 // The tables that servers share beside those of the accounts: the log, who applies it, and what is being applied.
 
@@ -54,8 +55,15 @@ export async function alone<T>(postgres: Postgres, name: string, work: () => Pro
   }
 }
 
-/** Creates the tables, or changes those of an older version: once, by the first server that comes. `more` is done in the same transaction. Returns an id of the whole. */
-export const prepareTables = (postgres: Postgres, more: (on: Statements) => Promise<void>): Promise<string> =>
+/**
+ * Creates the tables, or changes those of an older version: once, by the first server that comes. `more` is done in the same transaction. Returns an id of the whole.
+ * `isMove`: also while a directory is being moved into them.
+ */
+export const prepareTables = (
+  postgres: Postgres,
+  more: (on: Statements) => Promise<void>,
+  { isMove = false }: { readonly isMove?: boolean | undefined } = {},
+): Promise<string> =>
   postgres.transaction(async (on) => {
     const { schema } = postgres
     await lockSchema(on, schema, 'tables')
@@ -69,6 +77,7 @@ export const prepareTables = (postgres: Postgres, more: (on: Statements) => Prom
       const message = `The tables in PostgreSQL have format ${known}, and this version of Waymark knows formats up to ${tablesVersion}. Use the newer version at every server.`
       throw new WaymarkError('command-failed', { message })
     }
+    if (!isMove) mustNotBeMoving(facts)
     const id = facts.get('id') ?? randomUUID()
     if (known === 0) {
       for (const statement of createTables(schema)) await on.run(statement)

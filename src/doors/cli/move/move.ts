@@ -1,0 +1,181 @@
+import { rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sizeOfStores } from '../../../engine/storage/moving/source.ts'
+import { inspectTarget } from '../../../engine/storage/moving/target.ts'
+import { type LocalWaymark, type OpenOptions, open, openForMove } from '../../../engine.ts'
+import { WaymarkError } from '../../../errors/errors.ts'
+import { restore } from '../../../service/backups/backups.ts'
+import { type MovedServer, type MoveSummary, moveToCluster } from '../../../service/moving/move-to-cluster.ts'
+import type { ApplyingServer, MoveParts, MoveProgress } from '../../../service/moving/parts.ts'
+import { followed, projectsText, sizeText } from '../backup.ts'
+import { clickhouseOption, engineOf, postgresOption } from '../clickhouse-option.ts'
+import { type Command, type Output, type Values, wrongUsage } from '../command.ts'
+import { memoryOption, mustBeDataDirectory } from '../directory.ts'
+import { stepsLine } from '../progress.ts'
+import { type RunningServer, runningServer } from '../running-server.ts'
+
+const cluster = 'clickhouse+postgres'
+
+export const move: Command = {
+  options: {
+    from: { value: 'DIR', summary: 'the data directory that is moved', default: './data' },
+    to: {
+      value: 'WHERE',
+      summary: `${cluster}: the databases that --clickhouse and --postgres name, which must be empty`,
+      default: cluster,
+    },
+    clickhouse: clickhouseOption,
+    postgres: postgresOption,
+    'dry-run': { summary: 'say what would be moved, and whether the databases can be reached and are empty; change nothing' },
+    memory: memoryOption,
+    json: { summary: 'print the result as one line of JSON' },
+  },
+  run: async (values, output) => {
+    const engine = engineOf(values)
+    if (values.required('to') !== cluster || values.required('from') === cluster)
+      throw wrongUsage(
+        `A data directory is moved into a cluster: --from DIR --to ${cluster}. The way back is not available: waymark persons export and downloads of queries take rows out of a cluster.`,
+      )
+    if (engine?.postgres === undefined) throw wrongUsage('move needs --clickhouse URL and --postgres URL: the databases of the cluster.')
+    const dataDir = resolve(values.required('from'))
+    await mustBeDataDirectory(dataDir)
+    if (values.isOn('dry-run')) return dryRun(dataDir, engine, values, output)
+    const server = await runningServer(dataDir)
+    const line = stepsLine(process.stderr)
+    const stop = new AbortController()
+    const interrupt = () =>
+      stop.abort(
+        new WaymarkError('command-failed', { message: 'Stopped. The directory is as it was; the same command goes on where it ended.' }),
+      )
+    process.on('SIGINT', interrupt)
+    process.on('SIGTERM', interrupt)
+    try {
+      const memoryLimit = values.text('memory')
+      const parts: MoveParts = {
+        dataDir,
+        engine,
+        memoryLimit,
+        secretKeys: (values.env.WAYMARK_SECRET_KEY ?? '').split(',').flatMap((key) => key.trim() || []),
+        settle: (directory) => settle(directory, memoryLimit),
+        openCluster: () => openApplying(engine),
+        signal: stop.signal,
+        onProgress: (progress) => line.show(stepText(progress)),
+      }
+      const summary = await moveToCluster(parts, server && movedServer(server, stop.signal))
+      line.end()
+      report(summary, values, output)
+    } finally {
+      line.end()
+      process.off('SIGINT', interrupt)
+      process.off('SIGTERM', interrupt)
+    }
+  },
+}
+
+type Engine = NonNullable<ReturnType<typeof engineOf>>
+
+/** For a moment: nothing is sent, run or refreshed. */
+const quiet = {
+  exports: { runs: false },
+  plugins: { runs: false },
+  notifications: { runs: false },
+  singleSignOn: { runs: false },
+  dataRetention: { runs: false },
+  insights: { refreshes: false },
+} as const
+
+/** How long a server that gives a directory away may take to close it. */
+const leavingMs = 120_000
+const againMs = 100
+
+/** Opens a directory, which its owner may not have left yet. */
+async function openLeft(options: OpenOptions): Promise<LocalWaymark> {
+  for (const until = performance.now() + leavingMs; ; ) {
+    try {
+      return await open(options)
+    } catch (error) {
+      if (!(error instanceof WaymarkError && error.code === 'directory-locked') || performance.now() > until) throw error
+      await pause(againMs)
+    }
+  }
+}
+
+/** Applies all records of the logs. */
+async function settle(dataDir: string, memoryLimit: string | undefined): Promise<void> {
+  const waymark = await openLeft({ dataDir, memoryLimit, ...quiet, logRetention: { days: Number.POSITIVE_INFINITY } })
+  try {
+    for (const { id } of await waymark.projects()) await (await waymark.project(id)).warnings()
+  } finally {
+    await waymark.close()
+  }
+}
+
+async function openApplying(engine: Engine): Promise<ApplyingServer> {
+  const waymark = await openForMove({ engine, ...quiet, logRetention: { days: Number.POSITIVE_INFINITY } })
+  return {
+    reach: async (id) =>
+      void (await (await waymark.project(id)).answer({ kind: 'SqlLikeQuery', query: 'select count() from events where 1 = 0' })),
+    close: () => waymark.close(),
+  }
+}
+
+/** Through its backups: they are made while it takes events. */
+const movedServer = (server: RunningServer, signal: AbortSignal): MovedServer => ({
+  async copyTo(folder) {
+    const place = `${folder}.copy`
+    const input = { to: place, key: null, verify: false, keep_days: null, take_over: false }
+    const { run } = await server.do('backup', input)
+    await followed(server, run)
+    await restore(place, folder, { signal })
+    await rm(place, { recursive: true, force: true })
+  },
+  handOver: async () => void (await server.do('hand-over', {})),
+})
+
+async function dryRun(dataDir: string, engine: Engine, values: Values, { out }: Output): Promise<void> {
+  const found = await inspectTarget(engine, dataDir)
+  const stores = await sizeOfStores(dataDir)
+  const result = {
+    from: dataDir,
+    to: found.address,
+    can_move: found.problem === null,
+    problem: found.problem,
+    has_begun: found.moving !== null,
+    ...stores,
+  }
+  if (values.isOn('json')) out(JSON.stringify(result))
+  else {
+    out(`From             ${dataDir}: ${projectsText(stores.projects)} with events, ${sizeText(stores.bytes)}`)
+    out(`To               ${found.address}`)
+    out(
+      `It would         ${found.problem === null ? (found.moving ? 'go on with the move that has begun' : 'copy everything') : `be refused: ${found.problem}`}`,
+    )
+  }
+  if (found.problem !== null)
+    throw new WaymarkError('command-failed', { message: `The directory cannot be moved there: ${found.problem}.` })
+}
+
+const number = (value: number) => value.toLocaleString('en')
+
+const stepText = ({ phase, project, table, rows, ofRows }: MoveProgress): string =>
+  phase === 'comparing'
+    ? `Comparing project ${project}`
+    : phase === 'following'
+      ? `Following project ${project}${rows === undefined ? '' : `: record ${number(rows)}`}`
+      : `Copying project ${project}, ${table}: ${number(rows ?? 0)}${ofRows === rows ? '' : ` of ${number(ofRows ?? 0)}`} rows`
+
+function report(summary: MoveSummary, values: Values, { out }: Output): void {
+  if (values.isOn('json')) {
+    out(JSON.stringify(summary))
+    return
+  }
+  const { projects, from, to, seconds, pause_seconds, account_rows } = summary
+  for (const { id, name, events, persons } of projects)
+    out(`Project ${String(id).padEnd(8)} ${name}: ${number(events)} events and ${number(persons)} persons, equal per day and name`)
+  out(`Accounts         ${number(account_rows)} rows`)
+  out(
+    `Moved            ${projectsText(projects.length)} to ${to} in ${seconds.toFixed(1)} s; nobody took events for ${pause_seconds.toFixed(1)} s`,
+  )
+  out(`Next             start servers with --clickhouse and --postgres; ${from} is kept as it was, and cannot be opened by mistake`)
+}

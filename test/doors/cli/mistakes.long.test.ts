@@ -188,7 +188,7 @@ test('a directory that another process has open', async () => {
   ]) {
     const result = await run([...args, '--data', data])
     expect(result.err, args.join(' ')).toMatch(
-      /^waymark: .* is in use by process \d+ since .*\. One process owns a data directory at a time\.\n$/,
+      /^waymark: .* is in use by process \d+ since .*\. One process owns a data directory at a time; others work through it with .*\.\n$/,
     )
     expect(result.code).toBe(1)
   }

@@ -51,7 +51,8 @@ export async function inOwnInstance(
   try {
     const settings = [
       `memory_limit = ${text(memory)}`,
-      'threads = 1',
+      'threads = 1', // which keeps the order of the rows
+      'preserve_insertion_order = false', // else batches of rows are collected in memory, however wide they are
       "TimeZone = 'UTC'",
       `temp_directory = ${text(folder)}`,
       `allowed_directories = [${text(folder)}]`,
@@ -74,9 +75,14 @@ const longestRow = 32 * 1024 ** 2
 
 const typed = (columns: JsonRows['columns']) => columns.map(({ name, type }) => ({ name, type: typeOf(type) }))
 
-export const readOf = (file: string, columns: readonly { readonly name: string; readonly type: string }[]): string => {
+/** `longest`: bytes of a line. The reader takes memory for several of them. */
+export const readOf = (
+  file: string,
+  columns: readonly { readonly name: string; readonly type: string }[],
+  longest = longestRow,
+): string => {
   const types = columns.map(({ name, type }) => `${identifier(name)}: ${text(type)}`)
-  return `read_json(${text(file)}, format = 'newline_delimited', maximum_object_size = ${longestRow}, columns = {${types.join(', ')}})`
+  return `read_json(${text(file)}, format = 'newline_delimited', maximum_object_size = ${longest}, columns = {${types.join(', ')}})`
 }
 
 /** The type for the JSON form of such a value. */

@@ -41,16 +41,17 @@ const compression = ({ format, compression: wanted }: RowsFile): string => {
   return wanted === null || wanted === 'brotli' || wanted === 'gzip' ? 'none' : wanted
 }
 
-/** The statement that writes the rows of another one into a file at `path`. */
-export function copyStatement({ sql, params, columns }: Statement, file: RowsFile, path: string): Statement {
+/** The statement that writes the rows of another one into a file at `path`. `groupBytes`: of a row group in memory, where rows may be written in any order. */
+export function copyStatement({ sql, params, columns }: Statement, file: RowsFile, path: string, groupBytes?: number): Statement {
   const names = columns.map((_, i) => `c${i}`)
   const shown = distinctNames(columns.map(({ name }) => name))
   const values = columns.map((column, i) => `${written(names[i]!, column, file.format)} AS ${identifier(shown[i]!)}`)
   const rows = `SELECT ${values.join(', ')} FROM (${sql}) AS rows(${names.join(', ')})`
+  const groups = file.format === 'Parquet' && groupBytes !== undefined ? `, ROW_GROUP_SIZE_BYTES ${groupBytes}` : ''
   // PostgreSQL reads a line `\\.` as the end of the rows, unless it is quoted.
   const quoting = file.format === 'CSV' && columns.length === 1 ? ', FORCE_QUOTE *' : ''
   return {
-    sql: `COPY (${rows}) TO ${text(path)} (${options[file.format]}${quoting}, COMPRESSION ${text(compression(file))})`,
+    sql: `COPY (${rows}) TO ${text(path)} (${options[file.format]}${groups}${quoting}, COMPRESSION ${text(compression(file))})`,
     params,
     columns: [],
   }

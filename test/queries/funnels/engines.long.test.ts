@@ -144,3 +144,14 @@ compared.each<[string, ReturnType<typeof query>]>([
   const there = (await answerOnClickHouse(clickhouse, asked, project)) as FunnelsAnswer
   expect(there.results).toEqual(here.results)
 })
+
+compared('an event that matches two steps serves one of them, and another event of the same time the other', async () => {
+  const at = Date.parse('2024-01-02T10:00:00Z') * 1000
+  const events = ['b', 'a'].map((event) => ({ event, person: 1, at }))
+  await fillStore(project, { events: [...events, { event: 'a', person: 2, at }], persons, isFresh: true })
+  await clickhouse.load(project)
+  const asked = query({ series: [node('a'), { kind: 'EventsNode', event: null }] })
+  const counts = async (answer: Promise<object>) => ((await answer) as { results: { count: number }[] }).results.map(({ count }) => count)
+  expect(await counts(answerQuery(asked, project))).toEqual([2, 1])
+  expect(await counts(answerOnClickHouse(clickhouse, asked, project))).toEqual([2, 1])
+})

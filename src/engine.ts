@@ -734,18 +734,23 @@ async function openCopiedAccounts(folder: string): Promise<CopiedAccounts> {
   }
 }
 
-/** For a comparison: nothing is sent, run or refreshed there. */
+/** Options of a directory that is opened to be read: nothing is sent, run or refreshed. */
+export const withoutWork = {
+  exports: { runs: false },
+  plugins: { runs: false },
+  notifications: { runs: false },
+  singleSignOn: { runs: false },
+  dataRetention: { runs: false },
+  insights: { refreshes: false },
+} as const satisfies Partial<OpenOptions>
+
+/** For a comparison. */
 async function openRestored(dataDir: string): Promise<RestoredDirectory> {
   const waymark = await open({
     dataDir,
     isolate: true, // so that its memory and work are not those of this process
     memoryLimit: verifyingMemory,
-    exports: { runs: false },
-    plugins: { runs: false },
-    notifications: { runs: false },
-    singleSignOn: { runs: false },
-    dataRetention: { runs: false },
-    insights: { refreshes: false },
+    ...withoutWork,
     onRecovery: () => undefined,
   })
   return {

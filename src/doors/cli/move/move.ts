@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sizeOfStores } from '../../../engine/storage/moving/source.ts'
 import { inspectTarget } from '../../../engine/storage/moving/target.ts'
-import { type LocalWaymark, type OpenOptions, open, openForMove } from '../../../engine.ts'
+import { type LocalWaymark, type OpenOptions, open, openForMove, withoutWork } from '../../../engine.ts'
 import { WaymarkError } from '../../../errors/errors.ts'
 import { restore } from '../../../service/backups/backups.ts'
 import { type MovedServer, type MoveSummary, moveToCluster } from '../../../service/moving/move-to-cluster.ts'
@@ -75,16 +75,6 @@ export const move: Command = {
 
 type Engine = NonNullable<ReturnType<typeof engineOf>>
 
-/** For a moment: nothing is sent, run or refreshed. */
-const quiet = {
-  exports: { runs: false },
-  plugins: { runs: false },
-  notifications: { runs: false },
-  singleSignOn: { runs: false },
-  dataRetention: { runs: false },
-  insights: { refreshes: false },
-} as const
-
 /** How long a server that gives a directory away may take to close it. */
 const leavingMs = 120_000
 const againMs = 100
@@ -103,7 +93,7 @@ async function openLeft(options: OpenOptions): Promise<LocalWaymark> {
 
 /** Applies all records of the logs. */
 async function settle(dataDir: string, memoryLimit: string | undefined): Promise<void> {
-  const waymark = await openLeft({ dataDir, memoryLimit, ...quiet, logRetention: { days: Number.POSITIVE_INFINITY } })
+  const waymark = await openLeft({ dataDir, memoryLimit, ...withoutWork, logRetention: { days: Number.POSITIVE_INFINITY } })
   try {
     for (const { id } of await waymark.projects()) await (await waymark.project(id)).warnings()
   } finally {
@@ -112,7 +102,7 @@ async function settle(dataDir: string, memoryLimit: string | undefined): Promise
 }
 
 async function openApplying(engine: Engine): Promise<ApplyingServer> {
-  const waymark = await openForMove({ engine, ...quiet, logRetention: { days: Number.POSITIVE_INFINITY } })
+  const waymark = await openForMove({ engine, ...withoutWork, logRetention: { days: Number.POSITIVE_INFINITY } })
   return {
     reach: async (id) =>
       void (await (await waymark.project(id)).answer({ kind: 'SqlLikeQuery', query: 'select count() from events where 1 = 0' })),

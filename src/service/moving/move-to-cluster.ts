@@ -10,7 +10,7 @@ import { putSalts } from '../../engine/storage/postgres/salts.ts'
 import { accountsFile } from '../directory/control.ts'
 import { prepareSharedAccounts } from '../directory/shared-control.ts'
 import { copyAccounts } from './copy-accounts.ts'
-import { failed, type MoveParts, mustBeMovable, projectsOf } from './parts.ts'
+import { copying, failed, type MoveParts, mustBeMovable, projectsOf } from './parts.ts'
 import { preload, removeWorkFolder } from './preload.ts'
 
 // Moves a data directory into the databases of a cluster. What the directory has at the end is compared with what is there, and only then the directory is marked as moved.
@@ -83,20 +83,11 @@ async function moveProject(source: MoveSource, target: MoveTarget, { id, name }:
   const { instance } = source
   const database = await source.attach(id)
   if (database === null) return { id, name, position: 0, events: 0, persons: 0, copied_again: false }
-  const { signal, onProgress } = parts
   const compare = () => {
-    onProgress({ phase: 'comparing', project: id })
+    parts.onProgress({ phase: 'comparing', project: id })
     return compareStores(instance, database, target.store(id))
   }
-  const copy = () =>
-    copyProject({
-      instance,
-      database,
-      target,
-      project: id,
-      signal,
-      onProgress: (at) => onProgress({ phase: 'copying', project: id, ...at }),
-    })
+  const copy = () => copyProject({ instance, database, target, ...copying(id, parts) })
   try {
     if (!isThere) await copy()
     let compared = await compare()

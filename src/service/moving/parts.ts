@@ -1,3 +1,4 @@
+import type { CopyProgress } from '../../engine/storage/moving/copy-project.ts'
 import type { MoveSource } from '../../engine/storage/moving/source.ts'
 import type { EngineChoice } from '../../engine/storage/open-stores.ts'
 import { WaymarkError } from '../../errors/errors.ts'
@@ -32,6 +33,13 @@ export interface MoveParts {
   readonly signal: AbortSignal
   onProgress(progress: MoveProgress): void
 }
+
+/** What a copy of a project is told. */
+export const copying = (project: number, { signal, onProgress }: MoveParts) => ({
+  project,
+  signal,
+  onProgress: (at: CopyProgress) => onProgress({ phase: 'copying', project, ...at }),
+})
 
 export const failed = (message: string) => new WaymarkError('command-failed', { message })
 

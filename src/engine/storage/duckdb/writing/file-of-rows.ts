@@ -3,12 +3,10 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { DataType } from 'apache-arrow'
-import { WaymarkError } from '../../../../errors/errors.ts'
 import { isNamed } from '../../../../language/types/types.ts'
 import type { FileOfRows, ResultColumn } from '../../../execution/ports.ts'
 import { withinReserve } from '../../files/disk-reserve.ts'
-import { isDiskFull } from '../instance.ts'
-import { inOwnInstance, readOf, typeOf } from './parquet-of-rows.ts'
+import { inOwnInstance, readOf, saidOf, typeOf } from './parquet-of-rows.ts'
 import { bytesOf, compressFile, copyStatement, isCompressedAfterwards } from './write-file.ts'
 
 const memory = '512MB'
@@ -96,9 +94,7 @@ export const fileOfRows: FileOfRows = async ({ columns, types, lines }, file, si
       return { rows: count, bytes: await bytesOf(file.path) }
     })
   } catch (error) {
-    throw isDiskFull(error) || (error as NodeJS.ErrnoException).code === 'ENOSPC'
-      ? new WaymarkError('no-space', {}, { cause: error })
-      : error
+    throw saidOf(error)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

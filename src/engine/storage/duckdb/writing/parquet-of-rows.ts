@@ -26,13 +26,15 @@ export const parquetOfRows = (dataDir: string): ParquetOfRows =>
       await rm(rows)
       yield* bytesOfRemoved(file)
     } catch (error) {
-      throw isDiskFull(error) || (error as NodeJS.ErrnoException).code === 'ENOSPC'
-        ? new WaymarkError('no-space', {}, { cause: error })
-        : error
+      throw saidOf(error)
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
   }
+
+/** A full disk is said as such, by whichever of the two met it. */
+export const saidOf = (error: unknown): unknown =>
+  isDiskFull(error) || (error as NodeJS.ErrnoException).code === 'ENOSPC' ? new WaymarkError('no-space', {}, { cause: error }) : error
 
 interface OwnInstance {
   /** The only one that it reads and writes. */

@@ -11,6 +11,7 @@ const eventLists = 'src/core/lists/event-lists.ts'
 const pages = 'src/core/lists/pages/page-store.ts'
 const pagedEvents = 'src/core/lists/pages/paged-events.ts'
 const pageFiles = 'src/core/lists/pages/page-files.ts'
+const slots = 'src/language/catalog/slots.ts'
 const knowing = 'src/events/ingestion/persons/known/knowing-writer.ts'
 /** Limits that a plan of thirty steps would never reach, and the same ones here. */
 const smallerLimits: readonly SmallerLimit[] = [
@@ -21,6 +22,10 @@ const smallerLimits: readonly SmallerLimit[] = [
   ['src/events/ingestion/uuids/runs.ts', 'firstRunRecords = 262_144', 'firstRunRecords = 32'],
   [knowing, 'leastSaved = 20_000', 'leastSaved = 1'],
   [knowing, 'options.mostInMemory ?? store.groupPeople', 'options.mostInMemory ?? 3'],
+  // Each column of a store costs time at every start and end of a process.
+  [slots, "text: { prefix: 's', count: 32 }", "text: { prefix: 's', count: 4 }"],
+  [slots, "number: { prefix: 'n', count: 16 }", "number: { prefix: 'n', count: 3 }"],
+  [slots, "boolean: { prefix: 'b', count: 8 }", "boolean: { prefix: 'b', count: 2 }"],
   // Lists of some kilobytes lie in files (world.ts says how much memory they have).
   [lists, 'fewEvents = 50_000', 'fewEvents = 20'],
   [lists, 'recordsPerStatement = 2_000_000', 'recordsPerStatement = 64'],

@@ -26,6 +26,7 @@ import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { DailySalts } from './events/ingestion/cookieless/salts.ts'
 import type { Transformations } from './events/ingestion/transforming/ports.ts'
+import type { States } from './lib/flow/states.ts'
 import { loadTracing } from './lib/flow/tracing.ts'
 import { withoutTrailingSlashes } from './lib/text/without-trailing-slashes.ts'
 import { type Cluster, keyOfCluster, openCluster } from './open-cluster.ts'
@@ -292,6 +293,12 @@ const inCluster = (options: OpenOptions, scratch: string): Located => ({
   plugins: { ...options.plugins, runs: false },
 })
 
+const together =
+  (...ends: readonly ((() => void) | undefined)[]) =>
+  () => {
+    for (const end of ends) end?.()
+  }
+
 const clusterOf = async (options: OpenOptions, isMove: boolean): Promise<Cluster | null> => {
   const { dataDir, engine, clock = () => new Date(), onError: report = warn, logRetention } = options
   if (engine?.postgres === undefined) return null
@@ -498,7 +505,7 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
     let plugins: OpenedPlugins
     let watching: OpenedWatching | undefined
     const salts = cluster?.salts ?? new DailySalts(clock, lock && openSaltFile(dataDir, { isCopy: lock.lastOwner === 'copied' }))
-    endSweeping = salts.sweepRegularly(onError)
+    endSweeping = together(salts.sweepRegularly(onError), cluster?.states.sweepRegularly(onError))
     const projects = new OpenProjects({
       backends: opened,
       clock,
@@ -963,6 +970,11 @@ export class LocalWaymark implements Waymark {
   /** @internal Bytes of memory that the engine's process has; null: there is none, or the system does not say. */
   engineBytes(): Promise<number | null> {
     return this.parts.backends.engineBytes()
+  }
+
+  /** @internal What all servers count together; null: this one is alone. */
+  get sharedStates(): States | null {
+    return this.parts.cluster?.states ?? null
   }
 
   /** @internal What several servers share; null: this one is alone. */

@@ -12,6 +12,7 @@ import type { EngineChoice } from './engine/storage/open-stores.ts'
 import { answersInPostgres } from './engine/storage/postgres/answers.ts'
 import { connectToPostgres } from './engine/storage/postgres/client.ts'
 import { openSharedSalts, type SharedSalts } from './engine/storage/postgres/salts.ts'
+import { type SharedStates, statesInPostgres } from './engine/storage/postgres/states.ts'
 import { prepareTables } from './engine/storage/postgres/tables.ts'
 import { openSharedStores } from './engine/storage/shared-stores.ts'
 import { WaymarkError } from './errors/errors.ts'
@@ -41,6 +42,8 @@ export interface Cluster {
   readonly scratch: string
   readonly answers: KeptAnswers
   readonly salts: SharedSalts
+  /** Counts of requests and attempts. */
+  readonly states: SharedStates
   accounts(about: AboutAccounts): Promise<Accounts>
   /** `adopt`: opens projects that nobody applies. */
   backends(instance: Instance, adopt: (projects: readonly number[]) => void): Promise<Backends>
@@ -67,6 +70,7 @@ export async function openCluster({ dataDir, engine, clock, logKeptMs, isMove, r
       scratch,
       answers: answersInPostgres(postgres),
       salts: await openSharedSalts(postgres, clock),
+      states: statesInPostgres(postgres),
       accounts: (about) => openSharedAccounts(postgres, about),
       async backends(instance, adopt) {
         const { memoryLimit } = instance

@@ -107,6 +107,28 @@ export async function togetherChecks(cluster: Cluster, [a, b]: readonly [Server,
     },
   )
 
+  await check('wrong passwords and requests count together, whichever servers they come to', async () => {
+    const statuses: number[] = []
+    for (let i = 0; i < 8; i++) {
+      const body = { email: 'nobody@acme.test', password: `guess number ${i}` }
+      const both = await Promise.all([a, b].map((server) => server.call('POST', '/api/login/', { body })))
+      statuses.push(...both.map(({ status }) => status))
+    }
+    mustEqual(statuses, [...Array(10).fill(statuses[0]), ...Array(6).fill(429)], 'tries of one account')
+    mustEqual(statuses[0]! < 429, true, `${statuses[0]}`)
+    const left: number[] = []
+    for (const server of [a, b, b, a]) {
+      const response = await fetch(`${server.url}${project}/`, { headers: { authorization: `Bearer ${key}` } })
+      await response.text()
+      left.push(Number(response.headers.get('ratelimit-remaining')))
+    }
+    mustEqual(
+      left.map((one) => left[0]! - one),
+      [0, 1, 2, 3],
+      'requests of one key',
+    )
+  })
+
   await check('settings of a project that one server changes are those of the others at once', async () => {
     const renamed = await b.call('PATCH', `${project}/`, { key, body: { name: 'Renamed', timezone: 'Asia/Tokyo' } })
     mustEqual(renamed.status, 200, JSON.stringify(renamed.body))

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { asOne, createThrottle, defaultRateLimits } from '../../src/doors/http/access/rate-limits.ts'
+import { countsInMemory } from '../../src/doors/http/access/request-counts.ts'
 import { createMetrics } from '../../src/doors/http/server/metrics.ts'
 import { startServer } from '../../src/doors/http/server/node-server.ts'
 import { otherLimits } from '../../src/limits/limits.ts'
@@ -48,11 +49,12 @@ test('somebody who is signed in has a limit of requests, whatever the browser', 
   const throttle = createThrottle(
     () => ({ api: [], query: [], draft: [] }),
     () => new Date('2024-05-01T00:00:00Z'),
+    countsInMemory(),
   )
   const caller = asOne('1')
-  for (let i = 0; i < limit!.count; i++) throttle(['session'], caller)
-  expect(() => throttle(['session'], caller)).toThrow('Request was throttled')
-  throttle(['session'], { ...caller, session: '2' })
+  for (let i = 0; i < limit!.count; i++) await throttle(['session'], caller)
+  await expect(throttle(['session'], caller)).rejects.toThrow('Request was throttled')
+  await throttle(['session'], { ...caller, session: '2' })
 })
 
 test('the limit of sessions holds over HTTP', async () => {

@@ -31,6 +31,7 @@ import type { OpenedWatching } from '../../service/watching/open-watching.ts'
 import type { QueryOptions } from '../../waymark.ts'
 import type { LoginAttempts } from './access/login-attempts.ts'
 import type { RateLimits } from './access/rate-limits.ts'
+import type { RequestCounts } from './access/request-counts.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { Concurrency } from './queries/concurrency.ts'
 import type { RequestBodies } from './requests/request-bodies.ts'
@@ -70,6 +71,7 @@ export interface App {
   readonly plugins: OpenedPlugins
   readonly clock: () => Date
   readonly limits: () => RateLimits
+  readonly requestCounts: RequestCounts
   readonly attempts: LoginAttempts
   /** Of codes of a second factor. */
   readonly codeAttempts: LoginAttempts

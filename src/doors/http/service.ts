@@ -94,7 +94,7 @@ export interface Connection {
 
 /** Answers the requests of a route: signed in, counted, checked, handled once. */
 const answering = (app: App, siteOf: ServiceOptions['siteOf']) => {
-  const throttle = createThrottle(app.limits, app.clock)
+  const throttle = createThrottle(app.limits, app.clock, app.requestCounts)
   const idempotent = createIdempotency(app.accounts)
 
   /** Another key of the same user counts as the same caller, and an alias of a project as the same project. */
@@ -146,13 +146,13 @@ const answering = (app: App, siteOf: ServiceOptions['siteOf']) => {
       admit({ app, request, url, site, params, query: url.searchParams, body: undefined, caller, breakOff }, wanted, route.resource.tooLow)
     const caller = await identify()
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
-    if (row?.limits.includes('scim')) onRate(throttle(['scim'], asOne(scimCallerOf(request, site.client))))
-    else if (row?.limits.includes('shared')) onRate(throttle(['shared'], readerOf(site, params)))
-    else if (caller !== null && caller.via !== 'key') throttle(['session'], sessionOf(caller.user.id))
-    else if (caller !== null) onRate(throttle(ofCallers(row?.limits ?? ['api']), await countedAs(caller, params)))
+    if (row?.limits.includes('scim')) onRate(await throttle(['scim'], asOne(scimCallerOf(request, site.client))))
+    else if (row?.limits.includes('shared')) onRate(await throttle(['shared'], readerOf(site, params)))
+    else if (caller !== null && caller.via !== 'key') await throttle(['session'], sessionOf(caller.user.id))
+    else if (caller !== null) onRate(await throttle(ofCallers(row?.limits ?? ['api']), await countedAs(caller, params)))
     let admitted = await enter(caller)
     const { project: visited } = admitted as Partial<ProjectVisit>
-    if (row?.limits.includes('test') && visited) onRate(throttle(['test'], asOne(`project ${visited.id}`)))
+    if (row?.limits.includes('test') && visited) onRate(await throttle(['test'], asOne(`project ${visited.id}`)))
     if (!row) {
       const { missing } = route.resource
       throw missing === null ? failures.wrongMethod(method, [...route.rows.keys()]) : failures.notFound(missing)

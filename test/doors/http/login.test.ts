@@ -7,6 +7,7 @@ import { clientAddress, networkOf } from '../../../src/doors/http/requests/clien
 import { createHandler, type Handler } from '../../../src/doors/http/server/create-handler.ts'
 import { type LocalWaymark, open } from '../../../src/engine.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
+import { statesInMemory } from '../../../src/lib/flow/states.ts'
 import { networksOf } from '../../../src/lib/web/networks.ts'
 import { createPasswords } from '../../../src/service/accounts/users/passwords.ts'
 import { quickHash } from '../../harness/quick-hash.ts'
@@ -117,32 +118,29 @@ test('whose password was not looked at has not used up a try', async () => {
   expect((await login(password, '203.0.113.8')).status).toBe(200)
 })
 
-test('tries wear off one by one, of an account in a network, of an address and of a network', () => {
+test('tries wear off one by one, of an account in a network, of an address and of a network', async () => {
   let ms = 0
-  const attempts = createLoginAttempts(() => new Date(ms))
-  const isLetIn = (email: string, address: string | null) => {
+  const attempts = createLoginAttempts('password', { clock: () => new Date(ms), states: statesInMemory() })
+  const isLetIn = async (email: string, address: string | null) => {
     try {
-      attempts.begin({ email, address, device: null })
+      await attempts.begin({ email, address, device: null })
       return true
     } catch {
       return false
     }
   }
-  const letIn = (count: number, next: (i: number) => [string, string | null]) =>
-    Array.from({ length: count }, (_, i) => isLetIn(...next(i))).filter(Boolean).length
-  expect(letIn(20, (i) => ['a', `10.1.1.${i}`])).toBe(loginAllowances.account.failures)
-  expect(letIn(50, (i) => [`b${i}`, '10.2.2.2'])).toBe(loginAllowances.address.failures)
-  expect(letIn(200, (i) => [`c${i}`, `10.3.3.${i}`])).toBe(loginAllowances.network.failures)
-  expect(letIn(200, (i) => [`d${i}`, `2001:db8:1:${i}::1`])).toBe(loginAllowances.network.failures)
-  expect(letIn(50, (i) => [`e${i}`, `2001:db8:2:1::${i}`])).toBe(loginAllowances.address.failures)
-  expect(
-    letIn(20, () => ['f', null]),
-    'nobody knows where',
-  ).toBe(loginAllowances.account.failures)
-  expect(letIn(200, (i) => [`g${i}`, null])).toBe(200)
+  const letIn = async (count: number, next: (i: number) => [string, string | null]) =>
+    (await Promise.all(Array.from({ length: count }, (_, i) => isLetIn(...next(i))))).filter(Boolean).length
+  expect(await letIn(20, (i) => ['a', `10.1.1.${i}`])).toBe(loginAllowances.account.failures)
+  expect(await letIn(50, (i) => [`b${i}`, '10.2.2.2'])).toBe(loginAllowances.address.failures)
+  expect(await letIn(200, (i) => [`c${i}`, `10.3.3.${i}`])).toBe(loginAllowances.network.failures)
+  expect(await letIn(200, (i) => [`d${i}`, `2001:db8:1:${i}::1`])).toBe(loginAllowances.network.failures)
+  expect(await letIn(50, (i) => [`e${i}`, `2001:db8:2:1::${i}`])).toBe(loginAllowances.address.failures)
+  expect(await letIn(20, () => ['f', null]), 'nobody knows where').toBe(loginAllowances.account.failures)
+  expect(await letIn(200, (i) => [`g${i}`, null])).toBe(200)
   ms = 30_000
-  expect(letIn(5, () => ['a', '10.1.1.1'])).toBe(1)
-  expect(letIn(20, (i) => [`b${i}`, '10.2.2.2'])).toBe(3)
+  expect(await letIn(5, () => ['a', '10.1.1.1'])).toBe(1)
+  expect(await letIn(20, (i) => [`b${i}`, '10.2.2.2'])).toBe(3)
 })
 
 test('hosts and networks of addresses', () => {
@@ -167,12 +165,12 @@ test('where a caller is, behind proxies and without', () => {
   expect(seen(null, '198.51.100.9')).toBe(null)
 })
 
-test('ten thousand guesses at one account end in a pause that nobody else notices', () => {
+test('ten thousand guesses at one account end in a pause that nobody else notices', async () => {
   let ms = 0
-  const attempts = createLoginAttempts(() => new Date(ms))
-  const begins = (email: string, address: string, device: string | null = null) => {
+  const attempts = createLoginAttempts('password', { clock: () => new Date(ms), states: statesInMemory() })
+  const begins = async (email: string, address: string, device: string | null = null) => {
     try {
-      return attempts.begin({ email, address, device })
+      return await attempts.begin({ email, address, device })
     } catch {
       return null
     }
@@ -180,16 +178,16 @@ test('ten thousand guesses at one account end in a pause that nobody else notice
   let looked = 0
   for (let guess = 0; guess < 10_000; guess++) {
     ms += 100
-    if (begins('ada@example.com', '198.51.100.7')) looked++
+    if (await begins('ada@example.com', '198.51.100.7')) looked++
     if (guess % 100 !== 0) continue
     // The user elsewhere, and in a browser of before behind the same address; and a colleague there, whose password is right.
-    for (const right of [begins('ada@example.com', '203.0.113.9'), begins('ada@example.com', '198.51.100.7', 'her browser')]) {
+    for (const right of [await begins('ada@example.com', '203.0.113.9'), await begins('ada@example.com', '198.51.100.7', 'her browser')]) {
       expect(right).not.toBeNull()
-      right!()
+      await right!()
     }
-    const colleague = begins('grace@example.com', '198.51.100.7')
+    const colleague = await begins('grace@example.com', '198.51.100.7')
     expect(colleague).not.toBeNull()
-    colleague!()
+    await colleague!()
   }
   expect(looked).toBe(loginAllowances.account.failures + Math.floor(1000 / loginAllowances.account.seconds))
 })

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { States } from '../../../lib/flow/states.ts'
 import { failures } from '../errors.ts'
 import { networkOf } from '../requests/client-address.ts'
 
@@ -54,28 +55,20 @@ export const mailedLinkAllowances = {
   network: { failures: 30, seconds: 60 },
 } as const satisfies Allowances
 
+/** Failures that count, as of a time in milliseconds: they become fewer as it passes. */
 interface Failures {
-  /** As of `at`; decreases over time. */
-  count: number
-  at: number
+  readonly count: number
+  readonly at: number
 }
-const maxKept = 100_000
 
 const short = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16)
 
-export const createLoginAttempts = (clock: () => Date, allowances: Allowances = loginAllowances) => {
-  const known = new Map<string, Failures>()
-
-  const failuresOf = (key: string, { seconds }: Allowance, now: number): Failures => {
-    const found = known.get(key) ?? { count: 0, at: now }
-    known.delete(key)
-    known.set(key, found)
-    if (known.size > maxKept) known.delete(known.keys().next().value!)
-    found.count = Math.max(0, found.count - Math.max(0, now - found.at) / (seconds * 1000))
-    found.at = now
-    return found
-  }
-
+/** `kind`: attempts of different kinds do not count together. */
+export const createLoginAttempts = (
+  kind: string,
+  { clock, states }: { readonly clock: () => Date; readonly states: States },
+  allowances: Allowances = loginAllowances,
+) => {
   const counted = ({ email, address, device }: Attempt): [key: string, allowance: Allowance][] => {
     const account = short(email.toLowerCase())
     if (device !== null) return [[`${account} device ${short(device)}`, allowances.account]]
@@ -85,18 +78,44 @@ export const createLoginAttempts = (clock: () => Date, allowances: Allowances = 
     return [...all, [`${account} ${network}`, allowances.account], [host, allowances.address], [network, allowances.network]]
   }
 
+  const failuresOf = (state: unknown, { seconds }: Allowance, now: number): Failures => {
+    const { count, at } = (state as Failures | null) ?? { count: 0, at: now }
+    return { count: Math.max(0, count - Math.max(0, now - at) / (seconds * 1000)), at: Math.max(now, at) }
+  }
+
+  const kept = ({ count, at }: Failures, { seconds }: Allowance) => ({ state: { count, at }, keptMs: (count + 1) * seconds * 1000 })
+
+  const takeBack = async (all: readonly [key: string, allowance: Allowance][]): Promise<void> => {
+    const now = clock().getTime()
+    for (const [key, allowance] of all)
+      await states.change(`${kind} ${key}`, (state) => {
+        const { count, at } = failuresOf(state, allowance, now)
+        return kept({ count: Math.max(0, count - 1), at }, allowance)
+      })
+  }
+
+  /** Counts one failure more, if it is allowed. Returns the seconds to wait; 0: it is counted. */
+  async function count(key: string, allowance: Allowance, now: number): Promise<number> {
+    let wait = 0
+    await states.change(`${kind} ${key}`, (state) => {
+      const found = failuresOf(state, allowance, now)
+      wait = Math.max(0, Math.ceil((found.count + 1 - allowance.failures) * allowance.seconds))
+      return wait > 0 ? null : kept({ count: found.count + 1, at: found.at }, allowance)
+    })
+    return wait
+  }
+
   return {
     /** Counts a failure, or refuses; the returned function reverts the count after a success, or if the password was not checked. */
-    begin(attempt: Attempt): () => void {
+    async begin(attempt: Attempt): Promise<() => Promise<void>> {
       const now = clock().getTime()
-      const all = counted(attempt).map(([key, allowance]) => ({ allowance, found: failuresOf(key, allowance, now) }))
-      const waits = all.map(({ allowance, found }) => Math.ceil((found.count + 1 - allowance.failures) * allowance.seconds))
+      const all = counted(attempt)
+      const waits: number[] = []
+      for (const [key, allowance] of all) waits.push(await count(key, allowance, now))
       const longest = Math.max(...waits)
-      if (longest > 0) throw failures.throttled(longest, {})
-      for (const { found } of all) found.count++
-      return () => {
-        for (const { found } of all) found.count = Math.max(0, found.count - 1)
-      }
+      if (longest === 0) return () => takeBack(all)
+      await takeBack(all.filter((_, i) => waits[i] === 0))
+      throw failures.throttled(longest, {})
     },
   }
 }

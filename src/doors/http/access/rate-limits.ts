@@ -1,4 +1,5 @@
 import { failures } from '../errors.ts'
+import type { RequestCounts } from './request-counts.ts'
 
 export interface Limit {
   readonly count: number
@@ -42,31 +43,6 @@ export const defaultRateLimits: Required<RateLimits> = {
   ],
 }
 
-/** The times of the last `count` requests. The oldest decides when the next one is allowed. */
-class Window {
-  private readonly times: number[] = []
-  private next = 0
-  constructor(readonly limit: Limit) {}
-
-  /** The number of requests that are allowed now, and the seconds until the oldest one expires. */
-  room(now: number): { remaining: number; reset: number } {
-    const { count, seconds } = this.limit
-    let used = 0
-    let oldest = now
-    for (const time of this.times)
-      if (time > now - seconds * 1000 && time <= now) {
-        used++
-        if (time < oldest) oldest = time
-      }
-    return { remaining: Math.max(0, count - used), reset: used === 0 ? 0 : Math.max(1, Math.ceil((oldest + seconds * 1000 - now) / 1000)) }
-  }
-
-  take(now: number): void {
-    this.times[this.next] = now
-    this.next = (this.next + 1) % this.limit.count
-  }
-}
-
 /** The identity that each limit counts. */
 export type Callers = Readonly<Record<LimitName, string>>
 
@@ -83,46 +59,29 @@ export const asOne = (caller: string): Callers => ({
 /** Without the limit that counts projects, not callers. */
 export const ofCallers = (names: readonly LimitName[]): readonly LimitName[] => names.filter((name) => name !== 'test')
 
-const maxCallers = 10_000
-
-/** Sliding windows per caller, in memory: a restart resets them. */
-export const createThrottle = (limits: () => RateLimits, clock: () => Date) => {
-  const windows = new Map<string, Window>()
-
-  const windowOf = (key: string, limit: Limit): Window => {
-    const known = windows.get(key)
-    windows.delete(key)
-    const window = known?.limit.count === limit.count && known.limit.seconds === limit.seconds ? known : new Window(limit)
-    windows.set(key, window)
-    if (windows.size > maxCallers) windows.delete(windows.keys().next().value!)
-    return window
-  }
-
+/** Sliding windows per caller. */
+export const createThrottle = (limits: () => RateLimits, clock: () => Date, counts: RequestCounts) => {
   /** Counts one request in all windows, or refuses. Returns the headers with the remaining requests. */
-  return (names: readonly LimitName[], callers: Callers): Record<string, string> => {
-    const now = clock().getTime()
-    const all = names.flatMap((name) =>
-      (limits()[name] ?? defaultRateLimits[name] ?? []).map((limit) => windowOf(`${name} ${limit.seconds} ${callers[name]}`, limit)),
+  return async (names: readonly LimitName[], callers: Callers): Promise<Record<string, string>> => {
+    const windows = names.flatMap((name) =>
+      (limits()[name] ?? defaultRateLimits[name] ?? []).map(({ count, seconds }) => ({ name, caller: callers[name], count, seconds })),
     )
-    let tightest: { window: Window; remaining: number; reset: number } | undefined
-    for (const window of all) {
-      const { remaining, reset } = window.room(now)
-      if (!tightest || remaining < tightest.remaining) tightest = { window, remaining, reset }
-      if (remaining === 0 && reset >= (tightest?.reset ?? 0)) tightest = { window, remaining, reset }
-    }
-    if (!tightest) return {}
+    if (windows.length === 0) return {}
+    const rooms = await counts.take(windows, clock().getTime())
+    let tightest = { window: windows[0]!, ...rooms[0]! }
+    for (const [i, room] of rooms.entries())
+      if (room.remaining < tightest.remaining || (room.remaining === 0 && room.reset >= tightest.reset))
+        tightest = { window: windows[i]!, ...room }
     const { window, remaining, reset } = tightest
-    const policy = `"${names.at(-1)}";q=${window.limit.count};w=${window.limit.seconds}`
+    const policy = `"${names.at(-1)}";q=${window.count};w=${window.seconds}`
     const headers = (left: number, until: number) => ({
       'ratelimit-policy': policy,
       ratelimit: `"${names.at(-1)}";r=${left};t=${until}`,
-      'ratelimit-limit': String(window.limit.count),
+      'ratelimit-limit': String(window.count),
       'ratelimit-remaining': String(left),
       'ratelimit-reset': String(until),
     })
     if (remaining === 0) throw failures.throttled(reset, headers(0, reset))
-    for (const one of all) one.take(now)
-    return headers(remaining - 1, reset || window.limit.seconds)
+    return headers(remaining - 1, reset || window.seconds)
   }
 }
-export type Throttle = ReturnType<typeof createThrottle>

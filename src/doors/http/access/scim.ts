@@ -25,12 +25,12 @@ export const scimCallerOf = (request: Request, address: string | null): string =
 
 /** The domain whose token the request has. Throws without a valid one, and while the domain is not proven. */
 export async function providerOf({ app, request, site }: Visit): Promise<Provider> {
-  const takeBack = app.scimAttempts.begin({ email: 'token of scim', address: site.client, device: null })
+  const takeBack = await app.scimAttempts.begin({ email: 'token of scim', address: site.client, device: null })
   const token = tokenOf(request)
   const { tokens } = app.accounts.scim
   const found = token === null ? null : await tokens.find(token)
   if (!found) throw failures.badScimToken()
-  takeBack()
+  await takeBack()
   const provider = tokens.mustBeProven(found)
   await tokens.noteUse(provider)
   return provider

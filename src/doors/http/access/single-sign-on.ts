@@ -28,9 +28,9 @@ const rootOf = (error: unknown): unknown => (error instanceof Error && error.cau
 
 /** Counts what fails: nobody makes this server ask a provider all the time. */
 export const counted = async <T>({ app, site }: Visit, key: string, work: () => Promise<T>): Promise<T> => {
-  const takeBack = app.signOnAttempts.begin({ email: `provider ${key}`, address: site.client, device: null })
+  const takeBack = await app.signOnAttempts.begin({ email: `provider ${key}`, address: site.client, device: null })
   const result = await work()
-  takeBack()
+  await takeBack()
   return result
 }
 

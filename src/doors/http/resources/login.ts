@@ -27,14 +27,14 @@ const tried = async (visit: Visit, email: string, password: string): Promise<Use
   const { attempts, accounts } = visit.app
   await accounts.signingIn.mustAllowPassword(email) // before the password costs anything, and for unknown addresses too
   const device = await deviceOf(visit, email)
-  const takeBack = attempts.begin({ email, address: visit.site.client, device })
+  const takeBack = await attempts.begin({ email, address: visit.site.client, device })
   const from = device !== null ? `device ${device}` : networkFrom(visit)
-  const user = await accounts.users.authenticate(email, password, from).catch((error: unknown) => {
-    takeBack() // the password was not checked
+  const user = await accounts.users.authenticate(email, password, from).catch(async (error: unknown) => {
+    await takeBack() // the password was not checked
     throw error
   })
   if (!user) throw failures.badLogin()
-  takeBack()
+  await takeBack()
   return user
 }
 
@@ -54,11 +54,11 @@ const passkeyLogin = z.object({ passkey: assertionInput })
 /** Nobody is known before: what is not right counts for the network. */
 const byPasskey = async (visit: Visit) => {
   const { passkey } = check(passkeyLogin, visit.body)
-  const takeBack = visit.app.attempts.begin({ email: `passkey ${passkey.id}`, address: visit.site.client, device: null })
+  const takeBack = await visit.app.attempts.begin({ email: `passkey ${passkey.id}`, address: visit.site.client, device: null })
   const verified = await visit.app.accounts.passkeys.verify(null, passkey, challengeOf(visit, 'alone', null))
   if (!verified) throw wrongPasskey()
   const reply = await signedInBy(visit, 'passkey', verified.user, { status: 200, body: { success: true } }, verified.signed)
-  takeBack()
+  await takeBack()
   return reply
 }
 

@@ -6,13 +6,13 @@ import { defineResource, Reply, type Visit } from '../resource.ts'
 
 /** Counts wrong links like wrong passwords. */
 const tried = async <T>({ app, site, params }: Visit, work: () => Promise<T>): Promise<T> => {
-  const takeBack = app.attempts.begin({ email: `link ${params.uuid}`, address: site.client, device: null })
+  const takeBack = await app.attempts.begin({ email: `link ${params.uuid}`, address: site.client, device: null })
   try {
     const result = await work()
-    takeBack()
+    await takeBack()
     return result
   } catch (error) {
-    if (!isWrongLink(error)) takeBack()
+    if (!isWrongLink(error)) await takeBack()
     throw error
   }
 }

@@ -60,21 +60,21 @@ export const self = ({ caller, params }: Visits['user']): User => {
 /** Wrong present passwords count like failed logins. */
 const mustKnowPassword = async (visit: Visits['user'], user: User, current: string | null | undefined, what: string) => {
   const { app, site } = visit
-  const takeBack = app.attempts.begin({ email: user.email, address: site.client, device: null })
+  const takeBack = await app.attempts.begin({ email: user.email, address: site.client, device: null })
   try {
     await app.accounts.users.mustKnowPassword(user, current, what, networkFrom(visit))
-    takeBack()
+    await takeBack()
   } catch (error) {
-    if (!isWrongPassword(error)) takeBack()
+    if (!isWrongPassword(error)) await takeBack()
     throw error
   }
 }
 
 /** Mails to one account, and to one address, count. */
-const mayAsk = ({ app, site }: Visits['user'], user: User, address: string) => {
+const mayAsk = async ({ app, site }: Visits['user'], user: User, address: string) => {
   const about = { address: site.client, device: null }
-  app.mailedLinks.begin({ email: `address of ${user.uuid}`, ...about })
-  if (!sameEmail(address, user.email)) app.mailedLinks.begin({ email: address, ...about })
+  await app.mailedLinks.begin({ email: `address of ${user.uuid}`, ...about })
+  if (!sameEmail(address, user.email)) await app.mailedLinks.begin({ email: address, ...about })
 }
 
 const sessionPath = ':uuid/sessions'
@@ -121,7 +121,7 @@ export const users = defineResource({
           password === undefined || visit.caller.via !== 'session'
             ? null
             : { password_hash: await accounts.users.newPasswordHash(user, password, networkFrom(visit)), kept: visit.caller.session.hash }
-        if (address !== null) mayAsk(visit, user, address)
+        if (address !== null) await mayAsk(visit, user, address)
         const mayUse = async (project: ProjectRecord) => {
           const membership = await accounts.organizations.membership(project.organization_id, user)
           return (await accounts.projects.levelIn(project, membership)) !== null
@@ -142,7 +142,7 @@ export const users = defineResource({
       handle: async (visit) => {
         const user = self(visit)
         if (visit.app.accounts.context.mailer() === null) throw noMailServer()
-        mayAsk(visit, user, user.email)
+        await mayAsk(visit, user, user.email)
         await visit.app.accounts.emailLinks.ask(user, user.email)
       },
     }),

@@ -1,6 +1,8 @@
 import type { ClusterFigures, Condition, LocalWaymark } from '../../../engine.ts'
 import { WaymarkError } from '../../../errors/errors.ts'
+import { statesInMemory } from '../../../lib/flow/states.ts'
 import { codeAllowances, createLoginAttempts, mailedLinkAllowances, scimAllowances, signOnAllowances } from '../access/login-attempts.ts'
+import { countsInMemory, countsOfServers } from '../access/request-counts.ts'
 import type { App, Readiness } from '../app.ts'
 import { fillDemo } from '../commands/demo-project.ts'
 import { type ConcurrencyLimits, createConcurrency } from '../queries/concurrency.ts'
@@ -51,12 +53,15 @@ interface AppOptions extends Pick<App, 'limits' | 'rows' | 'allowsDownloads'> {
 
 /** What the routes work on, of an open directory. */
 export function appOf(waymark: LocalWaymark, { limits, rows, allowsDownloads, concurrency, intake }: AppOptions): App {
+  const { clock, sharedStates } = waymark
+  const about = { clock, states: sharedStates ?? statesInMemory() }
   return {
     accounts: waymark.accounts,
     exports: waymark.exports,
     plugins: waymark.plugins,
-    clock: waymark.clock,
+    clock,
     limits,
+    requestCounts: sharedStates ? countsOfServers(sharedStates) : countsInMemory(),
     asking: waymark.asking,
     saved: waymark.saved,
     sharing: waymark.sharing,
@@ -66,12 +71,12 @@ export function appOf(waymark: LocalWaymark, { limits, rows, allowsDownloads, co
     backups: async () => (await waymark.scheduledBackups?.status()) ?? null,
     concurrency: createConcurrency(concurrency),
     requestBodies: new RequestBodies(intake),
-    attempts: createLoginAttempts(waymark.clock),
-    codeAttempts: createLoginAttempts(waymark.clock, codeAllowances),
-    signOnAttempts: createLoginAttempts(waymark.clock, signOnAllowances),
-    scimAttempts: createLoginAttempts(waymark.clock, scimAllowances),
+    attempts: createLoginAttempts('password', about),
+    codeAttempts: createLoginAttempts('code', about, codeAllowances),
+    signOnAttempts: createLoginAttempts('sign-on', about, signOnAllowances),
+    scimAttempts: createLoginAttempts('scim', about, scimAllowances),
     singleSignOn: waymark.singleSignOn,
-    mailedLinks: createLoginAttempts(waymark.clock, mailedLinkAllowances),
+    mailedLinks: createLoginAttempts('mailed link', about, mailedLinkAllowances),
     project: (id) => waymark.project(id),
     fillWithDemo: (record, by) => fillDemo(waymark, record, by),
     groupTypes: async (record) => {

@@ -5,8 +5,6 @@ import { mustNotBeMoving } from './moving.ts'
 
 // The tables that servers share beside those of the accounts: the log, who applies it, and what is being applied.
 
-export const tablesVersion = 1
-
 const createTables = (schema: string): readonly string[] => [
   // The last record of each project. A batch takes its numbers from here in the transaction that adds it, so batches become visible in their order.
   `CREATE TABLE ${schema}.cluster_log_ends (project integer PRIMARY KEY, last_seq bigint NOT NULL)`,
@@ -34,6 +32,17 @@ const createTables = (schema: string): readonly string[] => [
   `CREATE TABLE ${schema}.cluster_answers (task_id text PRIMARY KEY, project integer NOT NULL, answer text NOT NULL)`,
   `CREATE TABLE ${schema}.cluster_salts (day integer PRIMARY KEY, salt bytea NOT NULL)`,
 ]
+
+/** What each version added to the one before. */
+const steps: readonly ((schema: string) => readonly string[])[] = [
+  createTables,
+  // Counts of requests and attempts. Not logged: a crash of PostgreSQL may forget them.
+  (schema) => [
+    `CREATE UNLOGGED TABLE ${schema}.cluster_states (key text PRIMARY KEY, version uuid NOT NULL, state text NOT NULL, until timestamptz NOT NULL)`,
+    `CREATE INDEX cluster_states_until ON ${schema}.cluster_states (until)`,
+  ],
+]
+export const tablesVersion = steps.length
 
 /** One at a time in the whole schema, whichever server it comes from. */
 export const lockSchema = (on: Statements, schema: string, what: 'tables' | 'accounts') =>
@@ -79,10 +88,12 @@ export const prepareTables = (
     }
     if (!isMove) mustNotBeMoving(facts)
     const id = facts.get('id') ?? randomUUID()
-    if (known === 0) {
-      for (const statement of createTables(schema)) await on.run(statement)
-      await on.run(`INSERT INTO ${schema}.cluster_facts (key, value) VALUES ('version', $1), ('id', $2)`, [String(tablesVersion), id])
-    }
+    for (const step of steps.slice(known)) for (const statement of step(schema)) await on.run(statement)
+    if (known < tablesVersion)
+      await on.run(
+        `INSERT INTO ${schema}.cluster_facts (key, value) VALUES ('version', $1), ('id', $2) ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value`,
+        [String(tablesVersion), id],
+      )
     await more(on)
     return id
   })

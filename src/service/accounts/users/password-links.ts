@@ -137,9 +137,9 @@ export const createPasswordLinks = (context: AccountContext) => {
      * Mails a link after the answer was sent: neither the answer nor its time tells whether the address has an account.
      * `mayAsk` throws if the caller asks too often.
      */
-    async mail(email: string, mayAsk: () => void = () => {}): Promise<void> {
+    async mail(email: string, mayAsk: () => Promise<unknown> = async () => undefined): Promise<void> {
       if (context.mailer() === null) throw noMailServer()
-      mayAsk()
+      await mayAsk()
       await mustSatisfyDomain(context, store.read, email, null)
       void mail(context, email).catch((error: unknown) => context.report('failed to mail a link for a new password', error))
     },

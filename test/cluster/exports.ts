@@ -7,8 +7,8 @@ import { open } from '../../src/engine.ts'
 import { startS3, whyNoS3 } from '../harness/s3-server.ts'
 import { startReceiver } from '../service/exports/receiver.ts'
 import { type Check, Failed, mustEqual } from './checks.ts'
-import { type Cluster, personalKey, type Server } from './parts.ts'
-import { capture, countOf, engineOf } from './together.ts'
+import { type Cluster, engineOf, personalKey, type Server } from './parts.ts'
+import { capture, countOf } from './together.ts'
 
 // Batch exports with several servers: one of them works on a run, another one goes on when it is killed, and each row is exported once.
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { build } from 'esbuild'
+import type { EngineChoice } from '../../src/engine.ts'
 import { freePort } from '../harness/free-port.ts'
 import { type Postgres, startPostgres } from '../harness/postgres.ts'
 
@@ -202,6 +203,11 @@ export interface Cluster {
   readonly exportFolder: string
   server(name: string): Server
   close(): Promise<void>
+}
+
+export const engineOf = ({ clickhouse, postgresUrl }: Pick<Cluster, 'clickhouse' | 'postgresUrl'>): EngineChoice => {
+  const { origin, username, password } = new URL(clickhouse.url)
+  return { clickhouse: { url: origin, database: 'waymark', username, password: decodeURIComponent(password) }, postgres: postgresUrl }
 }
 
 /** `options`: further ones of each server. */

@@ -3,6 +3,7 @@ import { hasClickHouse, howToInstallClickHouse } from '../clickhouse/chdb.ts'
 import { whyNoPostgres } from '../harness/postgres.ts'
 import { type Counts, createChecks } from './checks.ts'
 import { conformanceCases } from './conformance.ts'
+import { conversations } from './conversations.ts'
 import { exportChecks } from './exports.ts'
 import { faultChecks, faultRounds, stopLoads } from './faults.ts'
 import { fencingChecks } from './fencing.ts'
@@ -13,7 +14,7 @@ import { printRates } from './rates.ts'
 import { togetherChecks } from './together.ts'
 
 // npm run test:cluster -- [--rounds N] [--seed N] [--only PART]: several servers on one PostgreSQL and one ClickHouse. The parts are fencing, move, together, operations, exports,
-// faults, rounds and conformance; and rates, which is made only when it is named.
+// faults, rounds, conversations (with what `npm run build` has built) and conformance; and rates, which is made only when it is named.
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '20' }, seed: { type: 'string' }, only: { type: 'string' } },
@@ -31,6 +32,7 @@ else {
   const cluster = await startCluster()
   try {
     if (isWanted('fencing')) await fencingChecks(cluster, check)
+    if (isWanted('conversations')) await conversations(cluster, counts)
     if (isWanted('move')) await moveChecks(cluster, seed, check)
     if (['together', 'operations', 'exports', 'faults', 'rounds', 'rates'].some(isWanted)) {
       const [a, b] = [cluster.server('a'), cluster.server('b')] as const

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type EngineChoice, open } from '../../src/engine.ts'
+import { open } from '../../src/engine.ts'
 import { type Check, mustEqual } from './checks.ts'
-import { type Cluster, command, personalKey, projectKey, type Server } from './parts.ts'
+import { type Cluster, command, engineOf, personalKey, projectKey, type Server } from './parts.ts'
 
 // What people do at one server is there at the others at once.
 
@@ -30,11 +30,6 @@ export async function sql(server: Server, statement: string): Promise<unknown> {
 }
 export const countOf = (server: Server, event: string) =>
   sql(server, `select count(), count(distinct person_id) from events where event = '${event}'`)
-
-export const engineOf = ({ clickhouse, postgresUrl }: Cluster): EngineChoice => {
-  const { origin, username, password } = new URL(clickhouse.url)
-  return { clickhouse: { url: origin, database: 'waymark', username, password: decodeURIComponent(password) }, postgres: postgresUrl }
-}
 
 export async function togetherChecks(cluster: Cluster, [a, b]: readonly [Server, Server], check: Check): Promise<void> {
   await check('events sent to either server are in the next answer of both', async () => {

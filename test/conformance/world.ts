@@ -2,7 +2,7 @@ import { defaultRateLimits, hostedQueriesPerHour, perHour, type RateLimits } fro
 import { defaultConcurrency } from '../../src/doors/http/queries/concurrency.ts'
 import { createHandler } from '../../src/doors/http/server/create-handler.ts'
 import { startServer } from '../../src/doors/http/server/node-server.ts'
-import { type LocalWaymark, open } from '../../src/engine.ts'
+import { type LocalWaymark, type OpenOptions, open } from '../../src/engine.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
 import type { EventSource } from '../../src/events/ingestion/decoding/event-source.ts'
 import type { BatchFacts } from '../../src/events/ingestion/intake.ts'
@@ -122,14 +122,28 @@ const watch = (project: LocalProject, token: string, world: World): LocalProject
 
 export const pluginCatalogue = [{ name: 'Hello', url: 'https://github.com/acme/hello', description: 'Greets.', maintainer: 'acme' }]
 
+/** Where worlds are instead of in memory: `{ clickhouse, postgres }` as `open` takes them, from the environment. Each has a database and a schema of its own. */
+const shared = process.env.WAYMARK_TEST_ENGINE ? (JSON.parse(process.env.WAYMARK_TEST_ENGINE) as SharedEngine) : null
+interface SharedEngine {
+  readonly clickhouse: { readonly url: string; readonly username?: string; readonly password?: string }
+  readonly postgres: string
+}
+let worlds = 0
+function placeOfWorld(): Pick<OpenOptions, 'dataDir' | 'engine'> {
+  if (!shared) return { dataDir: ':memory:' }
+  const name = `world_${process.pid}_${++worlds}`
+  return { engine: { clickhouse: { ...shared.clickhouse, database: name }, postgres: { url: shared.postgres, schema: name } } }
+}
+
 export async function startWorld(): Promise<World> {
-  const clock = () => (world.now ? new Date(world.now) : new Date())
+  let isMade = false // several servers look at the clock before
+  const clock = () => (isMade && world.now ? new Date(world.now) : new Date())
   const pluginHosts = await startPluginHosts()
   const waymark = await open({
-    dataDir: ':memory:',
+    ...placeOfWorld(),
     clock,
     threads: 1,
-    exports: { runs: false }, // tests say when the scheduler looks: `world.waymark.exports.scheduler.tick()`
+    exports: { runs: false, ...(shared && { secretKeys: [Buffer.alloc(32, 7).toString('base64')] }) }, // tests say when the scheduler looks: `world.waymark.exports.scheduler.tick()`
     insights: { refreshes: false }, // `world.waymark.saved.refresher.tick()`
     notifications: { runs: false }, // the same
     plugins: {
@@ -137,7 +151,7 @@ export async function startWorld(): Promise<World> {
       allowsPrivateAddresses: true,
       catalogue: pluginCatalogue,
       get allowsPrivateRequests() {
-        return world.reachesPrivate
+        return isMade && world.reachesPrivate
       },
     },
     surroundings: {
@@ -359,5 +373,6 @@ export async function startWorld(): Promise<World> {
       await pluginHosts.close()
     },
   }
+  isMade = true
   return world
 }

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { open } from '../../src/engine.ts'
 import { buildPrograms, type Cluster, personalKey, projectKey, type Server, startCluster } from '../../test/cluster/parts.ts'
 import { machine, median, rounded } from '../measure.ts'
+import { cpuOfEvent, cpuOfParts } from './cpu.ts'
 import { questions } from './questions.ts'
 
 // PostgreSQL, ClickHouse and servers are processes of this machine, which share its cores. ClickHouse is the library chdb behind a front that runs one statement
@@ -51,6 +52,7 @@ const countOf = async (server: Server, project: number): Promise<number> =>
 /** Until all are acknowledged, and until a query has counted them. */
 async function load(servers: readonly Server[], project: number, from: number, count: number) {
   let next = from
+  const cpu = cpuOfParts()
   const began = performance.now()
   const send = async (server: Server) => {
     while (next < from + count) {
@@ -64,7 +66,12 @@ async function load(servers: readonly Server[], project: number, from: number, c
   const counted = await countOf(servers[0]!, project)
   const visible = (performance.now() - began) / 1000
   if (counted !== from + count) throw new Error(`${counted} of ${from + count} events are there`)
-  return { acknowledged_per_second: Math.round(count / acknowledged), visible_per_second: Math.round(count / visible) }
+  const cpu_micros_of_an_event = cpuOfEvent(cpu, cpuOfParts(), count)
+  return {
+    acknowledged_per_second: Math.round(count / acknowledged),
+    visible_per_second: Math.round(count / visible),
+    cpu_micros_of_an_event,
+  }
 }
 
 /** From the acknowledgement of one event at a server to the answer of another one that has it. */
@@ -85,6 +92,15 @@ async function visibility(a: Server, b: Server, project: number) {
     rest.push(performance.now() - began)
   }
   return { ms_to_answer: rounded(median(times)), ms_of_the_same_answer_at_rest: rounded(median(rest)) }
+}
+
+/** Bytes of an event where it is kept: of the log until it is too old, of all tables in ClickHouse for good. */
+async function bytesOfEvent({ postgres, clickhouse }: Cluster) {
+  const [log] = await postgres.sql.rows<{ bytes: number }>("SELECT pg_total_relation_size('waymark.cluster_log')::float8 AS bytes")
+  const [[table]] = (await clickhouse.rows<[number]>(
+    "SELECT sum(bytes_on_disk) FROM system.parts WHERE database = 'waymark' AND active",
+  )) as [[number]]
+  return { log_bytes_of_an_event: Math.round(Number(log!.bytes) / events), clickhouse_bytes_of_an_event: Math.round(table / events) }
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -126,6 +142,7 @@ try {
   console.log(JSON.stringify({ bench: 'cluster', what: 'one server', events: half, ...(await load([a], project, 0, half)) }))
   await b.start()
   console.log(JSON.stringify({ bench: 'cluster', what: 'two servers', events: half, ...(await load([a, b], project, half, half)) }))
+  console.log(JSON.stringify({ bench: 'cluster', what: 'on disk', ...(await bytesOfEvent(cluster)) }))
   await askAll(cluster, a, project)
   console.log(JSON.stringify({ bench: 'cluster', what: 'from acknowledged to visible', ...(await visibility(a, b, project)) }))
 } finally {

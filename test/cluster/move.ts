@@ -17,7 +17,7 @@ class Place {
   readonly dataDir: string
   readonly postgresUrl: string
   readonly clickhouseUrl: string
-  private constructor(
+  constructor(
     readonly cluster: Cluster,
     readonly name: string,
   ) {
@@ -44,22 +44,32 @@ class Place {
   }
   ofDirectory = () => this.server(['--data', this.dataDir])
   ofCluster = () => this.server([...this.where, '--data', `${this.dataDir}-files`])
+  /** The directory that a cluster is moved into. */
+  get backDir(): string {
+    return `${this.dataDir}-back`
+  }
+  ofBack = () => this.server(['--data', this.backDir])
 
   /** Begins the command. */
-  move(more: readonly string[] = [], key = secretKey): ChildProcess {
-    const args = [programOf('waymark'), 'move', '--from', this.dataDir, '--to', 'clickhouse+postgres', ...this.where, ...more]
+  move(more: readonly string[] = [], key = secretKey, isBack = false): ChildProcess {
+    const [from, to] = isBack ? ['clickhouse+postgres', this.backDir] : [this.dataDir, 'clickhouse+postgres']
+    const args = [programOf('waymark'), 'move', '--from', from, '--to', to, ...this.where, ...more]
     return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, WAYMARK_SECRET_KEY: key } })
   }
 
   async moved(
     more: readonly string[] = [],
     key = secretKey,
+    isBack = false,
+    meanwhile: () => Promise<void> = async () => undefined,
   ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
-    const child = this.move(more, key)
+    const child = this.move(more, key, isBack)
     let [out, err] = ['', '']
     child.stdout!.on('data', (bytes: Buffer) => (out += bytes.toString()))
     child.stderr!.on('data', (bytes: Buffer) => (err += bytes.toString()))
-    const [code] = (await once(child, 'close')) as [number | null]
+    const closed = once(child, 'close')
+    await meanwhile()
+    const [code] = (await closed) as [number | null]
     return { code, out, err }
   }
 
@@ -393,6 +403,105 @@ async function underLoad(cluster: Cluster, check: Check, kills: number, name: st
   )
 }
 
+const refusalOf = (server: Server) =>
+  server.start().then(
+    () => 'it started',
+    (error: Error) => error.message,
+  )
+
+/** After `atRest`: what was moved there comes back. */
+async function backAtRest(cluster: Cluster, check: Check): Promise<void> {
+  const place = new Place(cluster, 'resting')
+  await check(
+    'and back: the directory answers everything as the cluster did, takes events, and servers of the cluster do not start',
+    async () => {
+      const server = await started(place.ofCluster())
+      await send(server, [
+        {
+          uuid: randomUUID(),
+          event: '$identify',
+          distinct_id: 'user-70',
+          properties: { $anon_distinct_id: 'anon-280', $set: { plan: 'late' } },
+        },
+        { uuid: randomUUID(), event: 'in the cluster', distinct_id: 'user-71', properties: { price: 9 } },
+      ])
+      const before = await answers(server)
+      const { results } = await mustCall(server, 'POST', `${project}/query/`, {
+        query: { kind: 'SqlLikeQuery', query: 'select uuid from events order by toString(uuid) limit 50' },
+      })
+      await server.stop()
+      const dry = await place.moved(['--dry-run', '--json'], secretKey, true)
+      mustEqual([dry.code, JSON.parse(dry.out).can_move, JSON.parse(dry.out).servers], [0, true, 0], `${dry.out}${dry.err}`)
+      const sealed = await place.moved([], Buffer.alloc(32, 8).toString('base64'), true)
+      mustEqual([sealed.code, /which WAYMARK_SECRET_KEY does not have/.test(sealed.err)], [1, true], sealed.err)
+      const { code, out, err } = await place.moved(['--json'], secretKey, true)
+      mustEqual(code, 0, err)
+      const directory = await started(place.ofBack())
+      mustBeAlike(before, await answers(directory))
+      await send(
+        directory,
+        (results as string[][]).map(([uuid]) => ({ uuid, event: 'again', distinct_id: 'user-1' })),
+      )
+      await send(directory, [{ uuid: randomUUID(), event: 'back', distinct_id: 'user-71' }])
+      const counted = await mustCall(directory, 'POST', `${project}/query/`, {
+        query: { kind: 'SqlLikeQuery', query: "select countIf(event = 'again'), countIf(event = 'back'), count() from events" },
+        refresh: 'force_blocking',
+      })
+      mustEqual(counted.results, [[0, 1, JSON.parse(out).projects[0].events + 1]], 'duplicates, new events, all')
+      await directory.stop()
+      const refused = await refusalOf(place.ofCluster())
+      mustEqual(/was moved to the directory/.test(refused), true, refused)
+      const second = await place.moved([], secretKey, true)
+      mustEqual([second.code, /was moved to the directory/.test(second.err)], [1, true], second.err)
+    },
+  )
+}
+
+async function backUnderLoad(cluster: Cluster, check: Check, random: () => number): Promise<void> {
+  const place = await Place.make(cluster, 'homeward')
+  await check(
+    'a cluster moves into a directory: most while its server takes events, killed three times, the rest when it was stopped',
+    async () => {
+      const server = await started(place.ofCluster())
+      await fill(server)
+      const load = loadOn(server)
+      for (let i = 0; i < 3; i++) {
+        const child = place.move([], secretKey, true)
+        const closed = once(child, 'close')
+        await pause(1_000 + random() * 6_000)
+        child.kill('SIGKILL')
+        await closed
+      }
+      const moved = await place.moved(['--json'], secretKey, true, async () => {
+        await pause(6_000)
+        await server.stop()
+      })
+      mustEqual(moved.code, 0, moved.err)
+      const directory = await started(place.ofBack())
+      load.server = directory
+      await pause(1_000)
+      await load.end()
+      const ask = async (query: string) =>
+        (await mustCall(directory, 'POST', `${project}/query/`, { query: { kind: 'SqlLikeQuery', query }, refresh: 'force_blocking' }))
+          .results
+      const [[all, once_]] = (await ask('select count(), count(distinct uuid) from events')) as [[number, number]]
+      mustEqual(all, once_, 'each uuid once')
+      const uuids = [...load.acknowledged]
+      let found = 0
+      for (let from = 0; from < uuids.length; from += 2_000) {
+        const some = uuids.slice(from, from + 2_000).map((uuid) => `'${uuid}'`)
+        found += ((await ask(`select count() from events where toString(uuid) in (${some.join(', ')})`)) as [[number]])[0][0]
+      }
+      mustEqual(found, uuids.length, 'of those that were acknowledged')
+      const { pause_seconds, seconds, projects } = JSON.parse(moved.out)
+      console.log(
+        `      ${uuids.length} acknowledged, ${projects[0].events} moved in ${seconds.toFixed(1)} s, ${pause_seconds.toFixed(1)} s of it without a server`,
+      )
+      await directory.stop()
+    },
+  )
+}
+
 export async function moveChecks(cluster: Cluster, seed: number, check: Check): Promise<void> {
   let state = seed || 1
   const random = () => {
@@ -401,6 +510,8 @@ export async function moveChecks(cluster: Cluster, seed: number, check: Check): 
   }
   try {
     await atRest(cluster, check)
+    await backAtRest(cluster, check)
+    await backUnderLoad(cluster, check, random)
     await underLoad(cluster, check, 0, 'moving', random)
     await underLoad(cluster, check, 10, 'killed', random)
   } finally {

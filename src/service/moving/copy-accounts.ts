@@ -9,17 +9,17 @@ import { accountShapes } from '../accounts/records.ts'
 /** Who does what at the moment, and answers whose rows are in files of the directory. */
 const leftOut: ReadonlySet<string> = new Set(['leases', 'query_runs'])
 
-const movedAccountTables: readonly string[] = Object.keys(accountShapes).filter((table) => !leftOut.has(table))
+export const movedAccountTables: readonly string[] = Object.keys(accountShapes).filter((table) => !leftOut.has(table))
 
 /** Rows of one statement, and their characters. */
 const pageRows = 200
 const pageCharacters = 8 * 1024 ** 2
 
-type Value = string | number | boolean | null
+export type Value = string | number | boolean | null
 type Shape = Readonly<Record<string, string>>
 
-const shapeOf = (table: string): Shape => (accountShapes as Readonly<Record<string, Shape>>)[table]!
-const isTime = (kind: string) => kind.startsWith('time')
+export const shapeOf = (table: string): Shape => (accountShapes as Readonly<Record<string, Shape>>)[table]!
+export const isTime = (kind: string) => kind.startsWith('time')
 /** PostgreSQL has no texts with the character of code 0. */
 const storable = (value: unknown): Value =>
   typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : typeof value === 'bigint' ? Number(value) : (value as Value)
@@ -74,12 +74,15 @@ const sealedText = /\bv1\.([0-9a-f]{8})\.[A-Za-z0-9+/=]{16,}/g
 
 export const keyIdOf = (key: string): string => createHash('sha256').update(Buffer.from(key, 'base64')).digest('hex').slice(0, 8)
 
+/** The ids of the keys that sealed secrets in a row. */
+export function* keysOfRow(row: readonly Value[]): Generator<string> {
+  for (const value of row)
+    if (typeof value === 'string' && value.includes('v1.')) for (const [, id] of value.matchAll(sealedText)) yield id!
+}
+
 /** The ids of the keys that sealed secrets of the directory. */
 export async function keysOfSecrets(instance: Instance): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
-  for (const table of movedAccountTables)
-    for await (const row of rowsOf(instance, table))
-      for (const value of row)
-        if (typeof value === 'string' && value.includes('v1.')) for (const [, id] of value.matchAll(sealedText)) found.add(id!)
+  for (const table of movedAccountTables) for await (const row of rowsOf(instance, table)) for (const id of keysOfRow(row)) found.add(id)
   return found
 }

@@ -5,7 +5,8 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { keyIdOf, keysOfSecrets } from './copy-accounts.ts'
 
 export interface MoveProgress {
-  readonly phase: 'copying' | 'following' | 'comparing'
+  /** `waiting`: for servers to be stopped, whose number is in `rows`. */
+  readonly phase: 'copying' | 'following' | 'comparing' | 'waiting'
   readonly project: number
   readonly table?: string
   readonly rows?: number

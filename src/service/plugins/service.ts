@@ -261,13 +261,13 @@ export const createPlugins = (parts: PluginParts) => {
     ...reads(context),
 
     async create(by: ActingMember, organization: Organization, body: unknown, family: PluginFamily = 'plugins'): Promise<Plugin> {
-      mustBeAlone(context)
       mustHave(organization, 'install')
       const { url: given, ...input } = check(pluginInput, body)
       const isBundled = typeof given === 'string' && isBundledUrl(given)
       const type = isBundled ? 'inline' : (input.plugin_type ?? 'custom')
       if (type === 'inline' && !isBundled) throw invalid('Bundled plugins have URLs such as inline://geoip.', 'url')
       if (input.is_global === true) mustBeGlobalManager(organization)
+      mustBeAlone(context)
       const address = given === '' || given === undefined ? null : given
       // Local code comes from a folder of the operator, or is written here: without a URL it begins as the starter of its family.
       const isWrittenHere = type === 'source' || (type === 'local' && address === null)

@@ -7,6 +7,7 @@ import { type LocalWaymark, type OpenOptions, open, openForMove, withoutWork } f
 import { WaymarkError } from '../../../errors/errors.ts'
 import { restore } from '../../../service/backups/backups.ts'
 import { type MovedServer, type MoveSummary, moveToCluster } from '../../../service/moving/move-to-cluster.ts'
+import { inspectSource, type MovedBackSummary, moveToDirectory } from '../../../service/moving/move-to-directory.ts'
 import type { ApplyingServer, MoveParts, MoveProgress } from '../../../service/moving/parts.ts'
 import { followed, projectsText, sizeText } from '../backup.ts'
 import { clickhouseOption, engineOf, postgresOption } from '../clickhouse-option.ts'
@@ -19,10 +20,14 @@ const cluster = 'clickhouse+postgres'
 
 export const move: Command = {
   options: {
-    from: { value: 'DIR', summary: 'the data directory that is moved', default: './data' },
+    from: {
+      value: 'WHERE',
+      summary: `the data directory that is moved; or ${cluster}: the databases that --clickhouse and --postgres name`,
+      default: './data',
+    },
     to: {
       value: 'WHERE',
-      summary: `${cluster}: the databases that --clickhouse and --postgres name, which must be empty`,
+      summary: `${cluster}: these databases, which must be empty; or a directory that does not exist yet`,
       default: cluster,
     },
     clickhouse: clickhouseOption,
@@ -33,21 +38,21 @@ export const move: Command = {
   },
   run: async (values, output) => {
     const engine = engineOf(values)
-    if (values.required('to') !== cluster || values.required('from') === cluster)
+    const [from, to] = [values.required('from'), values.required('to')]
+    if ((from === cluster) === (to === cluster))
       throw wrongUsage(
-        `A data directory is moved into a cluster: --from DIR --to ${cluster}. The way back is not available: waymark persons export and downloads of queries take rows out of a cluster.`,
+        `A data directory is moved into a cluster, with --from DIR --to ${cluster}, or a cluster into a directory, with --from ${cluster} --to DIR.`,
       )
     if (engine?.postgres === undefined) throw wrongUsage('move needs --clickhouse URL and --postgres URL: the databases of the cluster.')
-    const dataDir = resolve(values.required('from'))
-    await mustBeDataDirectory(dataDir)
-    if (values.isOn('dry-run')) return dryRun(dataDir, engine, values, output)
-    const server = await runningServer(dataDir)
+    const isBack = from === cluster
+    const dataDir = resolve(isBack ? to : from)
+    if (!isBack) await mustBeDataDirectory(dataDir)
+    if (values.isOn('dry-run')) return isBack ? dryRunBack(dataDir, engine, values, output) : dryRun(dataDir, engine, values, output)
     const line = stepsLine(process.stderr)
     const stop = new AbortController()
+    const left = isBack ? 'The databases are as they were' : 'The directory is as it was'
     const interrupt = () =>
-      stop.abort(
-        new WaymarkError('command-failed', { message: 'Stopped. The directory is as it was; the same command goes on where it ended.' }),
-      )
+      stop.abort(new WaymarkError('command-failed', { message: `Stopped. ${left}; the same command goes on where it ended.` }))
     process.on('SIGINT', interrupt)
     process.on('SIGTERM', interrupt)
     try {
@@ -62,6 +67,16 @@ export const move: Command = {
         signal: stop.signal,
         onProgress: (progress) => line.show(stepText(progress)),
       }
+      if (isBack) {
+        const summary = await moveToDirectory({
+          ...parts,
+          pause: () => pause(lookMs, undefined, { signal: stop.signal }).catch(() => stop.signal.throwIfAborted()),
+        })
+        line.end()
+        reportBack(summary, values, output)
+        return
+      }
+      const server = await runningServer(dataDir)
       const summary = await moveToCluster(parts, server && movedServer(server, stop.signal))
       line.end()
       report(summary, values, output)
@@ -72,6 +87,9 @@ export const move: Command = {
     }
   },
 }
+
+/** Between looks whether servers still run. */
+const lookMs = 1_000
 
 type Engine = NonNullable<ReturnType<typeof engineOf>>
 
@@ -149,11 +167,13 @@ async function dryRun(dataDir: string, engine: Engine, values: Values, { out }: 
 const number = (value: number) => value.toLocaleString('en')
 
 const stepText = ({ phase, project, table, rows, ofRows }: MoveProgress): string =>
-  phase === 'comparing'
-    ? `Comparing project ${project}`
-    : phase === 'following'
-      ? `Following project ${project}${rows === undefined ? '' : `: record ${number(rows)}`}`
-      : `Copying project ${project}, ${table}: ${number(rows ?? 0)}${ofRows === rows ? '' : ` of ${number(ofRows ?? 0)}`} rows`
+  phase === 'waiting'
+    ? `Stop all servers now: ${rows} still ${rows === 1 ? 'runs' : 'run'}`
+    : phase === 'comparing'
+      ? `Comparing project ${project}`
+      : phase === 'following'
+        ? `Following project ${project}${rows === undefined ? '' : `: record ${number(rows)}`}`
+        : `Copying project ${project}, ${table}: ${number(rows ?? 0)}${ofRows === rows ? '' : ` of ${number(ofRows ?? 0)}`} rows`
 
 function report(summary: MoveSummary, values: Values, { out }: Output): void {
   if (values.isOn('json')) {
@@ -168,4 +188,30 @@ function report(summary: MoveSummary, values: Values, { out }: Output): void {
     `Moved            ${projectsText(projects.length)} to ${to} in ${seconds.toFixed(1)} s; nobody took events for ${pause_seconds.toFixed(1)} s`,
   )
   out(`Next             start servers with --clickhouse and --postgres; ${from} is kept as it was, and cannot be opened by mistake`)
+}
+
+async function dryRunBack(dataDir: string, engine: Engine, values: Values, { out }: Output): Promise<void> {
+  const { from, projects, events, servers, problem } = await inspectSource(engine, dataDir)
+  if (values.isOn('json')) out(JSON.stringify({ from, to: dataDir, can_move: problem === null, problem, projects, events, servers }))
+  else {
+    out(`From             ${from}: ${projectsText(projects)} with ${number(events)} events`)
+    out(`To               ${dataDir}`)
+    out(
+      `It would         ${problem === null ? `copy everything; ${servers === 0 ? 'no server runs' : `wait until ${number(servers)} servers are stopped`}` : `be refused: ${problem}`}`,
+    )
+  }
+  if (problem !== null) throw new WaymarkError('command-failed', { message: `The cluster cannot be moved there: ${problem}.` })
+}
+
+function reportBack(summary: MovedBackSummary, values: Values, { out }: Output): void {
+  if (values.isOn('json')) {
+    out(JSON.stringify(summary))
+    return
+  }
+  const { projects, from, to, seconds, pause_seconds, account_rows } = summary
+  for (const { id, name, events, persons } of projects)
+    out(`Project ${String(id).padEnd(8)} ${name}: ${number(events)} events and ${number(persons)} persons, equal per day and name`)
+  out(`Accounts         ${number(account_rows)} rows`)
+  out(`Moved            from ${from} to ${to} in ${seconds.toFixed(1)} s; no server ran for ${pause_seconds.toFixed(1)} s`)
+  out(`Next             waymark serve --data ${to}; the databases are kept as they were, and no server opens them by mistake`)
 }

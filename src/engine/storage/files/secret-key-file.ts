@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { syncFolder } from './sync-folder.ts'
 
@@ -12,6 +12,11 @@ export function readSecretKeys(dataDir: string, newKey: () => string): readonly 
   const path = join(dataDir, fileName)
   const text = read(path) ?? create(path, newKey())
   return text.split('\n').flatMap((line) => line.trim() || [])
+}
+
+/** Of a directory that is being made. */
+export function writeSecretKeys(dataDir: string, keys: readonly string[]): void {
+  writeFileSync(join(dataDir, fileName), `${keys.join('\n')}\n`, { mode: 0o600, flush: true })
 }
 
 function read(path: string): string | null {

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { WaymarkError } from '../../../errors/errors.ts'
-import { type ClickHouseClient, clusterOf, connectToClickHouse } from '../clickhouse/client.ts'
+import { type ClickHouseClient, clusterOf } from '../clickhouse/client.ts'
 import { type ProjectStore, projectStore, removeRows } from '../clickhouse/project-store.ts'
-import { literal } from '../clickhouse/sql.ts'
 import { noProject } from '../clickhouse-stores.ts'
 import type { EngineChoice } from '../open-stores.ts'
-import { connectToPostgres, type Postgres, type Statements } from '../postgres/client.ts'
-import { endMoving, forgetMovedProject, type Moving, readMoving, writeMoving } from '../postgres/moving.ts'
+import type { Postgres, Statements } from '../postgres/client.ts'
+import { endMoving, forgetMovedProject, type Moving, writeMoving } from '../postgres/moving.ts'
 import { openPartitions } from '../postgres/partitions.ts'
 import { prepareTables } from '../postgres/tables.ts'
 import { prepareDatabase } from '../shared-stores.ts'
+import { addressOf, connect, connectTo, connectToExisting, movingIn, whileMoving } from './databases.ts'
 
 /** The databases of a cluster that a directory is moved into. */
 export interface MoveTarget {
@@ -31,53 +31,6 @@ export interface TargetFindings {
   readonly problem: string | null
   /** The move that has begun there. */
   readonly moving: Moving | null
-}
-
-const urlOf = (postgres: EngineChoice['postgres']) => (typeof postgres === 'string' ? postgres : postgres!.url)
-
-/** The addresses of both databases, without users and passwords. */
-export function addressOf({ clickhouse, postgres }: EngineChoice): string {
-  const { host, pathname } = new URL(urlOf(postgres))
-  const at = 'url' in clickhouse ? `${new URL(clickhouse.url).host}/${clickhouse.database ?? 'waymark'}` : 'a client'
-  return `ClickHouse at ${at} and PostgreSQL at ${host}${pathname}`
-}
-
-type ClickHouse = EngineChoice['clickhouse']
-
-/** Null: the database does not exist. */
-async function connectToExisting(server: ClickHouse): Promise<ClickHouseClient | null> {
-  if ('client' in server) return server.client
-  const client = await connectToClickHouse({ ...server, database: 'system' }, false)
-  try {
-    const name = literal(server.database ?? 'waymark')
-    const [[found] = [0]] = await projectStore(client, noProject).rows<[number]>(
-      `SELECT count() FROM system.databases WHERE name = ${name}`,
-    )
-    return found === 0 ? null : await connectToClickHouse(server, false)
-  } finally {
-    await client.close()
-  }
-}
-
-const connectTo = (server: ClickHouse) => ('client' in server ? server.client : connectToClickHouse(server))
-
-async function connect<C extends ClickHouseClient | null>(
-  { clickhouse, postgres: given }: EngineChoice,
-  client: (server: ClickHouse) => C | Promise<C>,
-) {
-  const postgres = await connectToPostgres(typeof given === 'string' ? { url: given } : given!)
-  try {
-    await postgres.rows('SELECT 1')
-    const connected = await client(clickhouse)
-    const close = async () => {
-      if (!('client' in clickhouse)) await connected?.close()
-      await postgres.close()
-    }
-    return { postgres, client: connected, close }
-  } catch (error) {
-    await postgres.close()
-    throw error
-  }
 }
 
 /** Of both databases, as far as their tables exist. Null: they have nothing. */
@@ -105,12 +58,6 @@ async function contents(postgres: Postgres, client: ClickHouseClient | null): Pr
   return null
 }
 
-const movingIn = async (postgres: Postgres): Promise<Moving | null> => {
-  const facts = `${postgres.schema}.cluster_facts`
-  const [row] = await postgres.rows<{ found: string | null }>('SELECT to_regclass($1) AS found', [facts])
-  return row?.found ? readMoving(postgres, postgres.schema) : null
-}
-
 const otherMove = ({ from, since }: Moving) => `the data directory ${from} is being moved there since ${since}`
 
 /** Looks whether a directory can be moved there. Changes nothing. */
@@ -136,44 +83,40 @@ export async function withTarget<T>(
   const { postgres, client, close } = await connect(engine, connectTo)
   const refused = (problem: string) =>
     new WaymarkError('command-failed', { message: `${addressOf(engine)} cannot take the directory: ${problem}. Give it empty databases.` })
-  const lockedBy = await postgres.connect()
   try {
-    const [lock] = (
-      await lockedBy.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', [`waymark ${postgres.schema} move`])
-    ).rows
-    if (!lock.taken) throw new WaymarkError('command-failed', { message: 'Another `waymark move` into these databases is running.' })
-    const found = await movingIn(postgres)
-    if (found !== null && found.from !== from) throw refused(otherMove(found))
-    if (found === null) {
-      const problem = await contents(postgres, client)
-      if (problem !== null) throw refused(problem)
-    }
-    const moving = found ?? { id: randomUUID(), from, since: new Date().toISOString() }
-    const clusterId = await prepareTables(
-      postgres,
-      async (on) => {
-        await prepare(on, postgres.schema)
-        await writeMoving(on, postgres.schema, moving)
-      },
-      { isMove: true },
-    )
-    await prepareDatabase(client, clusterId, { cluster: clusterOf(engine.clickhouse) })
-    const store = (project: number) => projectStore(client, project)
-    return await work({
-      postgres,
-      moving,
-      isResumed: found !== null,
-      store,
-      async clear(project) {
-        await store(project).stopWrites()
-        await openPartitions(postgres).remove(project)
-        await removeRows(store(project))
-        await forgetMovedProject(postgres, project)
-      },
-      release: async () => void (await endMoving(postgres)),
+    return await whileMoving(postgres, async () => {
+      const found = await movingIn(postgres)
+      if (found !== null && found.from !== from) throw refused(otherMove(found))
+      if (found === null) {
+        const problem = await contents(postgres, client)
+        if (problem !== null) throw refused(problem)
+      }
+      const moving = found ?? { id: randomUUID(), from, since: new Date().toISOString() }
+      const clusterId = await prepareTables(
+        postgres,
+        async (on) => {
+          await prepare(on, postgres.schema)
+          await writeMoving(on, postgres.schema, moving)
+        },
+        { isMove: true },
+      )
+      await prepareDatabase(client, clusterId, { cluster: clusterOf(engine.clickhouse) })
+      const store = (project: number) => projectStore(client, project)
+      return await work({
+        postgres,
+        moving,
+        isResumed: found !== null,
+        store,
+        async clear(project) {
+          await store(project).stopWrites()
+          await openPartitions(postgres).remove(project)
+          await removeRows(store(project))
+          await forgetMovedProject(postgres, project)
+        },
+        release: async () => void (await endMoving(postgres)),
+      })
     })
   } finally {
-    await lockedBy.end().catch(() => undefined) // and with it the lock
     await close()
   }
 }

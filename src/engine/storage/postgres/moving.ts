@@ -4,6 +4,10 @@ import type { Postgres, Statements } from './client.ts'
 // What the tables in PostgreSQL say about a data directory that is being moved into them. Servers refuse to start meanwhile.
 
 const movingKey = 'moving'
+const movedToKey = 'moved_to'
+
+/** The name of a lock that a move holds while it runs, and servers share while they start. */
+export const moveLock = (schema: string): string => `waymark ${schema} move`
 const projectKey = (id: number) => `moving_project_${id}`
 
 export interface Moving {
@@ -30,8 +34,37 @@ export async function readMoving(on: Statements, schema: string): Promise<Moving
   return row ? (JSON.parse(row.value) as Moving) : null
 }
 
-/** Servers wait until everything is there. */
-export function mustNotBeMoving(facts: ReadonlyMap<string, string>): void {
+/** The data is in a directory now. */
+export interface MovedTo {
+  readonly to: string
+  readonly at: string
+}
+
+export async function readMovedTo(on: Statements, schema: string): Promise<MovedTo | null> {
+  const [row] = await on.rows<{ value: string }>(`SELECT value FROM ${schema}.cluster_facts WHERE key = $1`, [movedToKey])
+  return row ? (JSON.parse(row.value) as MovedTo) : null
+}
+
+/** No server opens the databases from now on. */
+export const writeMovedTo = (on: Statements, schema: string, moved: MovedTo) => put(on, schema, movedToKey, moved)
+
+/** Servers wait until everything is there, and do not open what is elsewhere. */
+export async function mustNotBeMoving(on: Statements, schema: string, facts: ReadonlyMap<string, string>): Promise<void> {
+  const movedTo = facts.get(movedToKey)
+  if (movedTo !== undefined) {
+    const { to, at } = JSON.parse(movedTo) as MovedTo
+    const message =
+      `The data of these databases was moved to the directory ${to} at ${at}. To go on with the databases as they were then, remove this mark: ` +
+      `DELETE FROM ${schema}.cluster_facts WHERE key = '${movedToKey}'`
+    throw new WaymarkError('command-failed', { message })
+  }
+  const [lock] = await on.rows<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock_shared(hashtextextended($1, 0)) AS taken', [
+    moveLock(schema),
+  ])
+  if (!lock?.taken && !facts.has(movingKey))
+    throw new WaymarkError('command-failed', {
+      message: '`waymark move` moves these databases into a directory at the moment. Start no server until it has ended.',
+    })
   const found = facts.get(movingKey)
   if (found === undefined) return
   const { from, since } = JSON.parse(found) as Moving

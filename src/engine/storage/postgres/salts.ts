@@ -26,8 +26,7 @@ export async function openSharedSalts(postgres: Postgres, clock: () => Date): Pr
       if (!salts.has(day))
         await postgres.run(`INSERT INTO ${table} (day, salt) VALUES ($1, $2) ON CONFLICT (day) DO NOTHING`, [day, randomBytes(saltBytes)])
     await postgres.run(`DELETE FROM ${table} WHERE day < $1`, [today - days.before])
-    const rows = await postgres.rows<{ day: number; salt: Buffer }>(`SELECT day, salt FROM ${table}`)
-    salts = new Map(rows.map(({ day, salt }) => [day, salt]))
+    salts = await readSalts(postgres)
   }
   await look()
   return {
@@ -42,6 +41,12 @@ export async function openSharedSalts(postgres: Postgres, clock: () => Date): Pr
       return () => clearInterval(timer)
     },
   }
+}
+
+/** By day. */
+export async function readSalts({ schema, rows }: Postgres): Promise<ReadonlyMap<number, Buffer>> {
+  const found = await rows<{ day: number; salt: Buffer }>(`SELECT day, salt FROM ${schema}.cluster_salts`)
+  return new Map(found.map(({ day, salt }) => [day, salt]))
 }
 
 /** Those of a directory that is moved here. */

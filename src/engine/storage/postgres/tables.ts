@@ -86,7 +86,7 @@ export const prepareTables = (
       const message = `The tables in PostgreSQL have format ${known}, and this version of Waymark knows formats up to ${tablesVersion}. Use the newer version at every server.`
       throw new WaymarkError('command-failed', { message })
     }
-    if (!isMove) mustNotBeMoving(facts)
+    if (!isMove) await mustNotBeMoving(on, schema, facts)
     const id = facts.get('id') ?? randomUUID()
     for (const step of steps.slice(known)) for (const statement of step(schema)) await on.run(statement)
     if (known < tablesVersion)

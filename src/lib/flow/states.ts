@@ -1,4 +1,4 @@
-// Small states by name, of which each change sees the one before, whoever made it: counts of requests and of attempts.
+// Small states by name, of which each change sees the one before, also that of another process: counts of requests and of attempts.
 
 export interface NextState {
   /** Of JSON values. */

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Instance, openInstance } from '../../engine/storage/duckdb/instance.ts'
 import { openSaltFile } from '../../engine/storage/files/salt-file.ts'
 import { writeSecretKeys } from '../../engine/storage/files/secret-key-file.ts'
 import { syncFolder } from '../../engine/storage/files/sync-folder.ts'
+import { type Instance, openInstance } from '../../engine/storage/instance.ts'
 import { type ClusterSource, withClusterSource } from '../../engine/storage/moving/cluster-source.ts'
 import { type Compared, compareStores } from '../../engine/storage/moving/compare.ts'
 import { openStoreBack } from '../../engine/storage/moving/copy-back.ts'
@@ -49,7 +49,7 @@ interface Named {
 const workFolder = (dataDir: string) => `${dataDir}.moving`
 const readyFile = 'ready'
 
-/** A directory that is not there, or has nothing. */
+/** The directory is missing or empty. */
 async function mustBeFree(dataDir: string): Promise<void> {
   const names = await readdir(dataDir).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []

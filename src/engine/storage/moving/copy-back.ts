@@ -29,7 +29,7 @@ interface CopyingBack {
 export interface StoreBack {
   /** The name of the attached store. */
   readonly database: string
-  /** Copies events of records up to `toSeq` that are not there yet. */
+  /** Copies the missing events of records up to `toSeq`. */
   copyEvents(toSeq: number): Promise<void>
   /** Removes all events. */
   clearEvents(): Promise<void>

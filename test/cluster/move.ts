@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { connectToPostgres } from '../../src/engine/storage/postgres/client.ts'
 import { type Check, Failed, mustEqual } from './checks.ts'
 import { type Cluster, personalKey, programOf, projectKey, Server } from './parts.ts'
 
@@ -71,6 +73,13 @@ class Place {
     await meanwhile()
     const [code] = (await closed) as [number | null]
     return { code, out, err }
+  }
+
+  async saltOf(day: string): Promise<string | undefined> {
+    const postgres = await connectToPostgres({ url: this.postgresUrl })
+    const [row] = await postgres.rows<{ salt: Buffer }>('SELECT salt FROM waymark.cluster_salts WHERE day = $1', [Number(day)])
+    await postgres.close()
+    return row?.salt.toString('base64')
   }
 
   /** Without `FINAL` or `DISTINCT`: all uuids that are stored, one for each row. */
@@ -438,6 +447,9 @@ async function backAtRest(cluster: Cluster, check: Check): Promise<void> {
       mustEqual(code, 0, err)
       const directory = await started(place.ofBack())
       mustBeAlike(before, await answers(directory))
+      const today = String(Math.floor(Date.now() / 86_400_000))
+      const salts = JSON.parse(readFileSync(join(place.backDir, 'cookieless/salts.json'), 'utf8'))
+      mustEqual(salts[today], await place.saltOf(today), 'the salt of visitors without cookies')
       await send(
         directory,
         (results as string[][]).map(([uuid]) => ({ uuid, event: 'again', distinct_id: 'user-1' })),

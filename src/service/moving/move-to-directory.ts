@@ -4,6 +4,7 @@ import { openSaltFile } from '../../engine/storage/files/salt-file.ts'
 import { writeSecretKeys } from '../../engine/storage/files/secret-key-file.ts'
 import { syncFolder } from '../../engine/storage/files/sync-folder.ts'
 import { type Instance, openInstance } from '../../engine/storage/instance.ts'
+import { forgetOwner } from '../../engine/storage/locks/lock.ts'
 import { type ClusterSource, withClusterSource } from '../../engine/storage/moving/cluster-source.ts'
 import { type Compared, compareStores } from '../../engine/storage/moving/compare.ts'
 import { openStoreBack } from '../../engine/storage/moving/copy-back.ts'
@@ -225,6 +226,7 @@ export async function moveToDirectory(parts: Parts): Promise<MovedBackSummary> {
       await writeFile(join(folder, readyFile), '', { flush: true })
       await source.mark(dataDir)
     }
+    await forgetOwner(data)
     await rm(dataDir, { recursive: true, force: true }) // it is empty
     await rename(data, dataDir)
     syncFolder(dirname(dataDir))

@@ -75,6 +75,9 @@ const leftBy = (text: string, dataDir: string, here: DirectoryIdentity): LastOwn
 }
 
 /** The state of a directory without an owner. Changes nothing. */
+/** A closed directory is about to get another name: it is the same one, no copy. */
+export const forgetOwner = (dataDir: string): Promise<void> => rm(join(dataDir, lockName), { force: true })
+
 export async function readLastOwner(dataDir: string): Promise<LastOwner> {
   const found = await readLock(join(dataDir, lockName))
   return found === null ? 'closed' : leftBy(found, dataDir, await directoryIdentity(dataDir))

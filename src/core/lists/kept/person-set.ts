@@ -75,7 +75,7 @@ export class PersonSet {
     return true
   }
 
-  /** Adds numbers in ascending order, all of them above those that are there. */
+  /** Adds numbers in ascending order, none of which is there. Those above all that are there take least time. */
   append(persons: Int32Array): void {
     for (let from = 0; from < persons.length; ) {
       const number = persons[from]! >>> blockShift
@@ -83,6 +83,12 @@ export class PersonSet {
       while (to < persons.length && persons[to]! >>> blockShift === number) to++
       const further = to - from
       const block = this.blockFor(number, Math.min(further, mostListed))
+      // Of persons whose events lie in pages and of those whose events are in memory, neither come first.
+      if (block.listed && block.count > 0 && (persons[from]! & inBlock) < block.listed[block.count - 1]!) {
+        for (let i = from; i < to; i++) this.add(persons[i]!)
+        from = to
+        continue
+      }
       if (!block.bits && block.count + further > mostListed) toBits(block)
       if (block.bits) for (let i = from; i < to; i++) block.bits[(persons[i]! & inBlock) >>> 5]! |= 1 << (persons[i]! & 31)
       else {

@@ -34,7 +34,7 @@ const withWrite = (bytes: Buffer, write: Write): Buffer => {
 /** A disk writes a sector as a whole, or not. */
 const sector = 512
 
-const fullDisk = () => Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', errno: -28 })
+const fullDisk = () => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', errno: -28, syscall: 'write' })
 
 export class Files {
   readonly root: string

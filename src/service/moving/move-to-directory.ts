@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { openSaltFile } from '../../engine/storage/files/salt-file.ts'
 import { writeSecretKeys } from '../../engine/storage/files/secret-key-file.ts'
@@ -49,6 +49,22 @@ interface Named {
 
 const workFolder = (dataDir: string) => `${dataDir}.moving`
 const readyFile = 'ready'
+
+/** What somebody has put there meanwhile stays. */
+async function removeEmpty(dataDir: string): Promise<void> {
+  try {
+    await rmdir(dataDir)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+/** An earlier attempt may have copied projects that are gone. */
+async function removeOthers(data: string, projects: readonly Named[]): Promise<void> {
+  const known = new Set(projects.map(({ id }) => String(id)))
+  for (const name of await readdir(join(data, 'projects')).catch(() => []))
+    if (!known.has(name)) await rm(join(data, 'projects', name), { recursive: true, force: true })
+}
 
 /** The directory is missing or empty. */
 async function mustBeFree(dataDir: string): Promise<void> {
@@ -152,8 +168,10 @@ function mustHaveKeys(keys: ReadonlySet<string>, secretKeys: readonly string[]):
 /** Everything once no server runs any more. */
 async function finish(source: ClusterSource, instance: Instance, parts: Parts) {
   await applyAll(source, parts)
+  const all = await projectsOf(source)
+  await removeOthers(instance.dataDir, all)
   const projects = []
-  for (const project of await projectsOf(source)) {
+  for (const project of all) {
     parts.signal.throwIfAborted()
     projects.push(await moveProject(source, instance, project, parts))
   }
@@ -227,7 +245,7 @@ export async function moveToDirectory(parts: Parts): Promise<MovedBackSummary> {
       await source.mark(dataDir)
     }
     await forgetOwner(data)
-    await rm(dataDir, { recursive: true, force: true }) // it is empty
+    await removeEmpty(dataDir)
     await rename(data, dataDir)
     syncFolder(dirname(dataDir))
     await rm(folder, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-import { type Compared, compareStores } from '../../engine/storage/moving/compare.ts'
+import { compareStores } from '../../engine/storage/moving/compare.ts'
 import { copyProject } from '../../engine/storage/moving/copy-project.ts'
 import { addressOf } from '../../engine/storage/moving/databases.ts'
 import { followLog } from '../../engine/storage/moving/follow-log.ts'
@@ -11,21 +11,10 @@ import { putSalts } from '../../engine/storage/postgres/salts.ts'
 import { accountsFile } from '../directory/control.ts'
 import { prepareSharedAccounts } from '../directory/shared-control.ts'
 import { copyAccounts } from './copy-accounts.ts'
-import { copying, failed, type MoveParts, mustBeMovable, projectsOf } from './parts.ts'
+import { copying, type MovedProjectSummary, type MoveParts, mustBeEqual, mustBeMovable, projectsOf } from './parts.ts'
 import { preload, removeWorkFolder } from './preload.ts'
 
 // Moves a data directory into the databases of a cluster. What the directory has at the end is compared with what is there, and only then the directory is marked as moved.
-
-export interface MovedProjectSummary {
-  readonly id: number
-  readonly name: string
-  /** The last record of its log. */
-  readonly position: number
-  readonly events: number
-  readonly persons: number
-  /** All of it was copied once more while nobody took events, because the two sides differed. */
-  readonly copied_again: boolean
-}
 
 export interface MoveSummary {
   readonly from: string
@@ -109,15 +98,6 @@ async function moveProject(source: MoveSource, target: MoveTarget, { id, name }:
   } finally {
     await source.detach(database)
   }
-}
-
-function mustBeEqual(id: number, { differences }: Compared): void {
-  const [first] = differences
-  if (!first) return
-  throw failed(
-    `Project ${id} is not the same on both sides, so nothing was switched. ${differences.length} differences, the first in ${first.what}: ` +
-      `the directory has ${first.here}, the cluster ${first.there}.`,
-  )
 }
 
 /** What there is once the directory does not change any more. */

@@ -6,7 +6,7 @@ import { syncFolder } from '../../engine/storage/files/sync-folder.ts'
 import { type Instance, openInstance } from '../../engine/storage/instance.ts'
 import { forgetOwner } from '../../engine/storage/locks/lock.ts'
 import { type ClusterSource, withClusterSource } from '../../engine/storage/moving/cluster-source.ts'
-import { type Compared, compareStores } from '../../engine/storage/moving/compare.ts'
+import { compareStores } from '../../engine/storage/moving/compare.ts'
 import { openStoreBack } from '../../engine/storage/moving/copy-back.ts'
 import { addressOf } from '../../engine/storage/moving/databases.ts'
 import type { EngineChoice } from '../../engine/storage/open-stores.ts'
@@ -15,7 +15,7 @@ import { accountsFile } from '../directory/control.ts'
 import { prepareSharedAccounts } from '../directory/shared-control.ts'
 import { copyAccountsBack } from './accounts-back.ts'
 import { keyIdOf } from './copy-accounts.ts'
-import { copying, failed, type MoveParts } from './parts.ts'
+import { copying, failed, type MovedProjectSummary, type MoveParts, mustBeEqual } from './parts.ts'
 
 // Moves what the databases of a cluster have into a new data directory. Most events are copied while servers take others; the rest when no server runs any more. The
 // directory gets its name at the end: until then it is a folder beside it, with which the next attempt goes on.
@@ -23,14 +23,7 @@ import { copying, failed, type MoveParts } from './parts.ts'
 export interface MovedBackSummary {
   readonly from: string
   readonly to: string
-  readonly projects: readonly {
-    readonly id: number
-    readonly name: string
-    readonly position: number
-    readonly events: number
-    readonly persons: number
-    readonly copied_again: boolean
-  }[]
+  readonly projects: readonly MovedProjectSummary[]
   readonly account_rows: number
   /** How long no server ran, from when the last one had stopped. */
   readonly pause_seconds: number
@@ -119,15 +112,6 @@ async function applyAll(source: ClusterSource, parts: Parts): Promise<void> {
   } finally {
     await server.close()
   }
-}
-
-function mustBeEqual(id: number, { differences }: Compared): void {
-  const [first] = differences
-  if (!first) return
-  throw failed(
-    `Project ${id} is not the same on both sides, so nothing was switched. ${differences.length} differences, the first in ${first.what}: ` +
-      `the directory has ${first.here}, the cluster ${first.there}.`,
-  )
 }
 
 async function moveProject(source: ClusterSource, instance: Instance, { id, name }: Named, parts: Parts) {

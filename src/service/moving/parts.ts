@@ -1,3 +1,4 @@
+import type { Compared } from '../../engine/storage/moving/compare.ts'
 import type { CopyProgress } from '../../engine/storage/moving/copy-project.ts'
 import type { MoveSource } from '../../engine/storage/moving/source.ts'
 import type { EngineChoice } from '../../engine/storage/open-stores.ts'
@@ -11,6 +12,17 @@ export interface MoveProgress {
   readonly table?: string
   readonly rows?: number
   readonly ofRows?: number
+}
+
+export interface MovedProjectSummary {
+  readonly id: number
+  readonly name: string
+  /** The last record of its log. */
+  readonly position: number
+  readonly events: number
+  readonly persons: number
+  /** All of it was copied once more while nobody took events, because the two sides differed. */
+  readonly copied_again: boolean
 }
 
 /** A server of the cluster, for a moment. */
@@ -64,3 +76,13 @@ export async function mustBeMovable({ instance, dataDir }: MoveSource, secretKey
 
 export const projectsOf = ({ instance }: MoveSource) =>
   instance.rows<{ id: number; name: string }>('SELECT id, name FROM control.main.projects ORDER BY id')
+
+/** Of a project: the directory here, the cluster there. */
+export function mustBeEqual(id: number, { differences }: Compared): void {
+  const [first] = differences
+  if (!first) return
+  throw failed(
+    `Project ${id} is not the same on both sides, so nothing was switched. ${differences.length} differences, the first in ${first.what}: ` +
+      `the directory has ${first.here}, the cluster ${first.there}.`,
+  )
+}

@@ -175,15 +175,20 @@ const stepText = ({ phase, project, table, rows, ofRows }: MoveProgress): string
         ? `Following project ${project}${rows === undefined ? '' : `: record ${number(rows)}`}`
         : `Copying project ${project}, ${table}: ${number(rows ?? 0)}${ofRows === rows ? '' : ` of ${number(ofRows ?? 0)}`} rows`
 
-function report(summary: MoveSummary, values: Values, { out }: Output): void {
+function reportRows({ projects, account_rows }: Pick<MoveSummary, 'projects' | 'account_rows'>, { out }: Output): void {
+  for (const { id, name, events, persons } of projects)
+    out(`Project ${String(id).padEnd(8)} ${name}: ${number(events)} events and ${number(persons)} persons, equal per day and name`)
+  out(`Accounts         ${number(account_rows)} rows`)
+}
+
+function report(summary: MoveSummary, values: Values, output: Output): void {
+  const { out } = output
   if (values.isOn('json')) {
     out(JSON.stringify(summary))
     return
   }
-  const { projects, from, to, seconds, pause_seconds, account_rows } = summary
-  for (const { id, name, events, persons } of projects)
-    out(`Project ${String(id).padEnd(8)} ${name}: ${number(events)} events and ${number(persons)} persons, equal per day and name`)
-  out(`Accounts         ${number(account_rows)} rows`)
+  const { projects, from, to, seconds, pause_seconds } = summary
+  reportRows(summary, output)
   out(
     `Moved            ${projectsText(projects.length)} to ${to} in ${seconds.toFixed(1)} s; nobody took events for ${pause_seconds.toFixed(1)} s`,
   )
@@ -203,15 +208,14 @@ async function dryRunBack(dataDir: string, engine: Engine, values: Values, { out
   if (problem !== null) throw new WaymarkError('command-failed', { message: `The cluster cannot be moved there: ${problem}.` })
 }
 
-function reportBack(summary: MovedBackSummary, values: Values, { out }: Output): void {
+function reportBack(summary: MovedBackSummary, values: Values, output: Output): void {
+  const { out } = output
   if (values.isOn('json')) {
     out(JSON.stringify(summary))
     return
   }
-  const { projects, from, to, seconds, pause_seconds, account_rows } = summary
-  for (const { id, name, events, persons } of projects)
-    out(`Project ${String(id).padEnd(8)} ${name}: ${number(events)} events and ${number(persons)} persons, equal per day and name`)
-  out(`Accounts         ${number(account_rows)} rows`)
+  const { from, to, seconds, pause_seconds } = summary
+  reportRows(summary, output)
   out(`Moved            from ${from} to ${to} in ${seconds.toFixed(1)} s; no server ran for ${pause_seconds.toFixed(1)} s`)
   out(`Next             waymark serve --data ${to}; the databases are kept as they were, and no server opens them by mistake`)
 }

@@ -84,7 +84,6 @@ test.each<[command: string, code: 1 | 2, line: RegExp]>([
   ['backup --data DATA /proc/never', 1, /\/proc\/never cannot be written to: ENOENT/],
   ['restore --data DATA --at yesterday @good.jsonl', 2, /--at must be a time with its zone/],
   ['move --from DATA', 2, /move needs --clickhouse URL and --postgres URL/],
-  ['move --from clickhouse+postgres --to DATA', 2, /move needs --clickhouse URL and --postgres URL/],
   ['move --from DATA --to DATA-2', 2, /or a cluster into a directory, with --from clickhouse\+postgres --to DIR/],
   ['restore --data DATA @nothing', 1, /nothing does not exist\./],
   [

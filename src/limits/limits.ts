@@ -294,5 +294,13 @@ export const otherLimits = {
     'Rebuilt when they are not cached.',
   ),
   metricSeries: other('series of a metric', 2_000, 'series', 'server', '1,000 characters of labels', 'Scrapers have limits too.'),
+  sharedStates: other(
+    'counts of requests and attempts of several servers',
+    200_000,
+    'callers, accounts and networks',
+    'server',
+    '2 KiB',
+    'Looked at once a minute; those that end soonest are removed.',
+  ),
   connections: other('open connections', 5_000, 'connections', 'server', '64 KiB of headers', 'Each has memory and a file descriptor.'),
 } as const satisfies Readonly<Record<string, OtherLimit>>

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { connectToPostgres } from '../../src/engine/storage/postgres/client.ts'
+import { withClusterSource } from '../../src/engine/storage/moving/cluster-source.ts'
+import { connectToPostgres, type Postgres } from '../../src/engine/storage/postgres/client.ts'
 import { type Check, Failed, mustEqual } from './checks.ts'
 import { type Cluster, personalKey, programOf, projectKey, Server } from './parts.ts'
 
@@ -75,10 +76,47 @@ class Place {
     return { code, out, err }
   }
 
-  async saltOf(day: string): Promise<string | undefined> {
+  private async inPostgres<T>(work: (postgres: Postgres) => Promise<T>): Promise<T> {
     const postgres = await connectToPostgres({ url: this.postgresUrl })
-    const [row] = await postgres.rows<{ salt: Buffer }>('SELECT salt FROM waymark.cluster_salts WHERE day = $1', [Number(day)])
-    await postgres.close()
+    try {
+      return await work(postgres)
+    } finally {
+      await postgres.close()
+    }
+  }
+
+  /** As at the end of a move, which copied the logs up to these positions. */
+  markedAt(positions: ReadonlyMap<number, number>): Promise<void> {
+    const { origin, username, password } = new URL(this.clickhouseUrl)
+    const clickhouse = { url: origin, database: this.name, username, password: decodeURIComponent(password) }
+    return withClusterSource({ clickhouse, postgres: this.postgresUrl }, null, (source) => source.mark('/nowhere', positions))
+  }
+
+  /** A server that has not noticed the move can add nothing. */
+  logIsClosed(): Promise<void> {
+    return this.inPostgres(async (postgres) => {
+      const failure = await postgres
+        .run(
+          "INSERT INTO waymark.cluster_log (project, first_seq, last_seq, append_id, batch) VALUES (1, 9999999, 9999999, gen_random_uuid(), '')",
+        )
+        .catch((error: Error) => error.message)
+      mustEqual(/violates check constraint "moved"/.test(String(failure)), true, String(failure))
+    })
+  }
+
+  /** What the refusal of a server says. */
+  undo(refusal: string): Promise<void> {
+    const statements = /execute in PostgreSQL: (.*DROP CONSTRAINT moved)/.exec(refusal)?.[1]?.split('; ') ?? []
+    mustEqual(statements.length, 2, refusal)
+    return this.inPostgres(async (postgres) => {
+      for (const statement of statements) await postgres.run(statement)
+    })
+  }
+
+  async saltOf(day: string): Promise<string | undefined> {
+    const [row] = await this.inPostgres((postgres) =>
+      postgres.rows<{ salt: Buffer }>('SELECT salt FROM waymark.cluster_salts WHERE day = $1', [Number(day)]),
+    )
     return row?.salt.toString('base64')
   }
 
@@ -443,6 +481,8 @@ async function backAtRest(cluster: Cluster, check: Check): Promise<void> {
       mustEqual([dry.code, JSON.parse(dry.out).can_move, JSON.parse(dry.out).servers], [0, true, 0], `${dry.out}${dry.err}`)
       const sealed = await place.moved([], Buffer.alloc(32, 8).toString('base64'), true)
       mustEqual([sealed.code, /which WAYMARK_SECRET_KEY does not have/.test(sealed.err)], [1, true], sealed.err)
+      const late = await place.markedAt(new Map([[1, 1]])).catch((error: Error) => error.message)
+      mustEqual(/got records while it was being copied/.test(String(late)), true, String(late))
       const { code, out, err } = await place.moved(['--json'], secretKey, true)
       mustEqual(code, 0, err)
       const directory = await started(place.ofBack())
@@ -465,6 +505,16 @@ async function backAtRest(cluster: Cluster, check: Check): Promise<void> {
       mustEqual(/was moved to the directory/.test(refused), true, refused)
       const second = await place.moved([], secretKey, true)
       mustEqual([second.code, /was moved to the directory/.test(second.err)], [1, true], second.err)
+      await place.logIsClosed()
+      await place.undo(refused)
+      const again = await started(place.ofCluster())
+      mustBeAlike(before, await answers(again))
+      mustEqual(
+        (await send(again, [{ uuid: randomUUID(), event: 'after all', distinct_id: 'user-71' }])).status,
+        200,
+        'events are taken again',
+      )
+      await again.stop()
     },
   )
 }

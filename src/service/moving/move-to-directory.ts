@@ -226,7 +226,7 @@ export async function moveToDirectory(parts: Parts): Promise<MovedBackSummary> {
       await parts.settle(data) // it can be opened
       parts.signal.throwIfAborted()
       await writeFile(join(folder, readyFile), '', { flush: true })
-      await source.mark(dataDir)
+      await source.mark(dataDir, new Map(made.projects.map(({ id, position }) => [id, position])))
     }
     await forgetOwner(data)
     await removeEmpty(dataDir)

@@ -83,17 +83,21 @@ export class PersonSet {
       while (to < persons.length && persons[to]! >>> blockShift === number) to++
       const further = to - from
       const block = this.blockFor(number, Math.min(further, mostListed))
-      // Of persons whose events lie in pages and of those whose events are in memory, neither come first.
-      if (block.listed && block.count > 0 && (persons[from]! & inBlock) < block.listed[block.count - 1]!) {
-        for (let i = from; i < to; i++) this.add(persons[i]!)
-        from = to
-        continue
-      }
       if (!block.bits && block.count + further > mostListed) toBits(block)
       if (block.bits) for (let i = from; i < to; i++) block.bits[(persons[i]! & inBlock) >>> 5]! |= 1 << (persons[i]! & 31)
       else {
         if (block.count + further > block.listed!.length) block.listed = longer(block.listed!, block.count + further)
-        for (let i = from; i < to; i++) block.listed![block.count + i - from] = persons[i]! & inBlock
+        // Of persons whose events lie in pages and of those whose events are in memory, neither come first: from the end, the larger one of both.
+        const { listed } = block
+        let known = block.count - 1
+        for (let next = to - 1, at = block.count + further - 1; next >= from; at--) {
+          const low = persons[next]! & inBlock
+          if (known >= 0 && listed![known]! > low) listed![at] = listed![known--]!
+          else {
+            listed![at] = low
+            next--
+          }
+        }
       }
       block.count += further
       this.size += further

@@ -2,7 +2,7 @@ import { WaymarkError } from '../../../errors/errors.ts'
 import { type ProjectStore, projectStore } from '../clickhouse/project-store.ts'
 import type { EngineChoice } from '../open-stores.ts'
 import type { Postgres, Statements } from '../postgres/client.ts'
-import { type MovedTo, readMovedTo, writeMovedTo } from '../postgres/moving.ts'
+import { closeLog, type MovedTo, readMovedTo, writeMovedTo } from '../postgres/moving.ts'
 import { prepareTables } from '../postgres/tables.ts'
 import { addressOf, connect, connectToExisting, movingIn, whileMoving } from './databases.ts'
 
@@ -16,8 +16,8 @@ export interface ClusterSource {
   /** How many servers are connected. */
   servers(): Promise<number>
   positionOf(project: number): Promise<LogPosition>
-  /** No server opens the databases from now on. */
-  mark(to: string): Promise<void>
+  /** No server opens the databases from now on, nor adds records. Throws if their logs do not end at these positions. */
+  mark(to: string, positions: ReadonlyMap<number, number>): Promise<void>
 }
 
 /** The last record of a project, and the last one that ClickHouse has. */
@@ -40,7 +40,8 @@ export async function withClusterSource<T>(
     const { schema } = postgres
     const [tables] = await postgres.rows<{ found: string | null }>('SELECT to_regclass($1) AS found', [`${schema}.cluster_facts`])
     if (client === null || !tables?.found) throw failed(`There is no data of Waymark in ${address}.`)
-    return await whileMoving(postgres, async () => {
+    const alone: typeof whileMoving = prepare ? whileMoving : (_, look) => look()
+    return await alone(postgres, async () => {
       const unfinished = await movingIn(postgres)
       if (unfinished)
         throw failed(`The data directory ${unfinished.from} is being moved to ${address} since ${unfinished.since}: end that first.`)
@@ -58,13 +59,28 @@ export async function withClusterSource<T>(
           )
           return { lastSeq: Number(row?.last ?? 0), appliedSeq: Number(row?.applied ?? 0) }
         },
-        mark: (to) => writeMovedTo(postgres, schema, { to, at: new Date().toISOString() }).then(() => undefined),
+        mark: (to, positions) => markMoved(postgres, to, positions),
       })
     })
   } finally {
     await close()
   }
 }
+
+/** A server that was paused, and not connected when we looked, may wake at any time. */
+const markMoved = (postgres: Postgres, to: string, positions: ReadonlyMap<number, number>): Promise<void> =>
+  postgres.transaction(async (on) => {
+    const { schema } = postgres
+    await on.run(`LOCK TABLE ${schema}.cluster_log_ends IN EXCLUSIVE MODE`)
+    const ends = await on.rows<{ project: number; last: string }>(`SELECT project, last_seq AS last FROM ${schema}.cluster_log_ends`)
+    const grown = ends.find(({ project, last }) => Number(last) !== (positions.get(project) ?? 0))
+    if (grown)
+      throw failed(
+        `Project ${grown.project} got records while it was being copied: a server still runs. Stop it, and run the command again.`,
+      )
+    await closeLog(on, schema)
+    await writeMovedTo(on, schema, { to, at: new Date().toISOString() })
+  })
 
 /** Each listens on a connection of its own. Those that cannot be seen hold leases. */
 async function countServers(postgres: Postgres): Promise<number> {

@@ -45,6 +45,14 @@ export async function readMovedTo(on: Statements, schema: string): Promise<Moved
   return row ? (JSON.parse(row.value) as MovedTo) : null
 }
 
+/** Every further record is refused, also one of a server that has not noticed. */
+export const closeLog = (on: Statements, schema: string) =>
+  on.run(`ALTER TABLE ${schema}.cluster_log ADD CONSTRAINT moved CHECK (false) NOT VALID`)
+
+/** What an operator executes to go on with the databases. */
+const undoOf = (schema: string) =>
+  `DELETE FROM ${schema}.cluster_facts WHERE key = '${movedToKey}'; ALTER TABLE ${schema}.cluster_log DROP CONSTRAINT moved`
+
 /** No server opens the databases from now on. */
 export const writeMovedTo = (on: Statements, schema: string, moved: MovedTo) => put(on, schema, movedToKey, moved)
 
@@ -54,8 +62,8 @@ export async function mustNotBeMoving(on: Statements, schema: string, facts: Rea
   if (movedTo !== undefined) {
     const { to, at } = JSON.parse(movedTo) as MovedTo
     const message =
-      `The data of these databases was moved to the directory ${to} at ${at}. To go on with the databases as they were then, remove this mark: ` +
-      `DELETE FROM ${schema}.cluster_facts WHERE key = '${movedToKey}'`
+      `The data of these databases was moved to the directory ${to} at ${at}. To go on with the databases as they were then, execute in PostgreSQL: ` +
+      undoOf(schema)
     throw new WaymarkError('command-failed', { message })
   }
   const [lock] = await on.rows<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock_shared(hashtextextended($1, 0)) AS taken', [

@@ -39,7 +39,7 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     name: 'move',
-    summary: 'Moves a data directory into the PostgreSQL and ClickHouse of several servers.',
+    summary: 'Moves a data directory into the PostgreSQL and ClickHouse of several servers, or back.',
     load: async () => (await import('./move/move.ts')).move,
   },
   {

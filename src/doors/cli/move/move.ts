@@ -32,7 +32,7 @@ export const move: Command = {
     },
     clickhouse: clickhouseOption,
     postgres: postgresOption,
-    'dry-run': { summary: 'say what would be moved, and what stands in its way; change nothing' },
+    'dry-run': { summary: 'say what would be moved, and what prevents it; change nothing' },
     memory: memoryOption,
     json: { summary: 'print the result as one line of JSON' },
   },

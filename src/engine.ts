@@ -286,13 +286,6 @@ const checkCluster = ({ engine, dataDir, connect, isolate, recovery, logRetentio
 /** `options` with a directory. */
 type Located = OpenOptions & { readonly dataDir: string }
 
-/** Jobs of one server that others would do again, or that need its directory, do not run. */
-const inCluster = (options: OpenOptions, scratch: string): Located => ({
-  ...options,
-  dataDir: scratch,
-  plugins: { ...options.plugins, runs: false },
-})
-
 const together =
   (...ends: readonly ((() => void) | undefined)[]) =>
   () => {
@@ -422,15 +415,13 @@ function openWatchingOf(options: Located, accounts: Accounts, { plugins, notific
   const { dataDir, minFreeBytes = logDefaults.minFreeBytes } = options
   const server: WatchedServer = {
     backups,
-    disk: async () => (dataDir === ':memory:' ? null : { freeBytes: await disk.freeBytes(dataDir), minFreeBytes }),
+    disk: async () =>
+      dataDir === ':memory:' || accounts.context.isShared ? null : { freeBytes: await disk.freeBytes(dataDir), minFreeBytes },
     quotas: () => accounts.eventQuotas.all(),
     pluginProblem: (config) => plugins.configs.problem(config),
   }
   const wakeDeliveries = () => notifications.scheduler.wake()
-  return openWatching(
-    { context: accounts.context, server, wakeDeliveries, report: onError },
-    (options.notifications?.runs ?? true) && !accounts.context.isShared, // each server counts only what it takes itself
-  )
+  return openWatching({ context: accounts.context, server, wakeDeliveries, report: onError }, options.notifications?.runs ?? true)
 }
 
 function beginRunners(options: OpenOptions, accounts: Accounts, projects: OpenProjects, report: (error: unknown) => void) {
@@ -481,7 +472,7 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
   checkOpenOptions(given)
   await loadTracing()
   const cluster = await clusterOf(given, isMove)
-  const options = cluster ? inCluster(given, cluster.scratch) : (given as Located)
+  const options: Located = cluster ? { ...given, dataDir: cluster.scratch } : (given as Located)
   const isInMemory = options.dataDir === ':memory:'
   const dataDir = isInMemory ? options.dataDir : resolve(options.dataDir)
   const lock = isInMemory || cluster ? null : await takeDirectory(dataDir)
@@ -541,6 +532,7 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
       box,
       network: allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false),
       folder: isInMemory ? null : join(dataDir, 'plugins'),
+      shared: cluster?.plugins ?? null,
       geoip: pluginOptions.geoip ?? null,
       ticks: pluginOptions.runs ?? true,
       ingest: capturedBy(accounts, projects),
@@ -556,6 +548,7 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
     })
     plugins = openPlugins({
       context: accounts.context,
+      changes: cluster?.plugins.changes ?? null,
       box,
       network: allowedAddresses(() => pluginOptions.allowsPrivateAddresses ?? !settings().isHosted),
       options: pluginOptions,

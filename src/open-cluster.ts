@@ -11,16 +11,20 @@ import type { Instance } from './engine/storage/instance.ts'
 import type { EngineChoice } from './engine/storage/open-stores.ts'
 import { answersInPostgres } from './engine/storage/postgres/answers.ts'
 import { connectToPostgres } from './engine/storage/postgres/client.ts'
+import { openPluginChanges } from './engine/storage/postgres/plugin-changes.ts'
+import { linesInPostgres, storageInPostgres } from './engine/storage/postgres/plugin-storage.ts'
 import { openSharedSalts, type SharedSalts } from './engine/storage/postgres/salts.ts'
 import { type SharedStates, statesInPostgres } from './engine/storage/postgres/states.ts'
 import { prepareTables } from './engine/storage/postgres/tables.ts'
 import { openSharedStores } from './engine/storage/shared-stores.ts'
 import { WaymarkError } from './errors/errors.ts'
+import { otherLimits } from './limits/limits.ts'
 import type { Accounts } from './service/accounts/accounts.ts'
 import type { AccountContext } from './service/accounts/context.ts'
 import type { SecretBox } from './service/accounts/secrets/secret-box.ts'
 import { lazySecretBox } from './service/accounts/secrets/secret-box.ts'
 import { openSharedAccounts, prepareSharedAccounts } from './service/directory/shared-control.ts'
+import type { SharedPlugins } from './service/plugins/plugin-host.ts'
 
 // One of several servers on one PostgreSQL and one ClickHouse. Nothing that others must know is in the process or in its directory.
 
@@ -44,6 +48,7 @@ export interface Cluster {
   readonly salts: SharedSalts
   /** Counts of requests and attempts. */
   readonly states: SharedStates
+  readonly plugins: SharedPlugins
   accounts(about: AboutAccounts): Promise<Accounts>
   /** `adopt`: opens projects that nobody applies. */
   backends(instance: Instance, adopt: (projects: readonly number[]) => void): Promise<Backends>
@@ -66,11 +71,13 @@ export async function openCluster({ dataDir, engine, clock, logKeptMs, isMove, r
   try {
     const clusterId = await prepareTables(postgres, (on) => prepareSharedAccounts(on, postgres.schema), { isMove })
     await mkdir(scratch, { recursive: true, mode: 0o700 })
+    const changes = await openPluginChanges(postgres, holder, report)
     return {
       scratch,
       answers: answersInPostgres(postgres),
       salts: await openSharedSalts(postgres, clock),
       states: statesInPostgres(postgres),
+      plugins: { changes, storage: storageInPostgres(postgres), lines: linesInPostgres(postgres, otherLimits.pluginLines.number) },
       accounts: (about) => openSharedAccounts(postgres, about),
       async backends(instance, adopt) {
         const { memoryLimit } = instance
@@ -84,7 +91,16 @@ export async function openCluster({ dataDir, engine, clock, logKeptMs, isMove, r
           noteBlock: (written) => watch?.noteBlock(written),
         })
         watch = new ClusterWatch({ postgres, client: stores.client, holder })
-        return sharedBackends({ stores, postgres, holder, admission: createAdmission(instance.concurrency), instance, report, adopt })
+        return sharedBackends({
+          stores,
+          postgres,
+          plugins: changes,
+          holder,
+          admission: createAdmission(instance.concurrency),
+          instance,
+          report,
+          adopt,
+        })
       },
       reach: async () => watch?.reach() ?? null,
       figures: async () => watch?.figures() ?? null,

@@ -73,7 +73,7 @@ export const floors: readonly Floor[] = [
       'service/data-retention': [...ground, 'service/accounts', 'service/jobs'],
       'service/directory': [...ground, 'engine/storage', 'service/accounts', 'service/network'],
       'service/backups': [...ground, 'engine/storage', 'service/accounts', 'service/jobs'],
-      'service/moving': [...ground, 'engine/storage', 'service/accounts', 'service/directory'],
+      'service/moving': [...ground, 'engine/storage', 'service/accounts', 'service/directory', 'service/plugins'],
       'service/asking': [
         ...ground,
         'language/catalog',

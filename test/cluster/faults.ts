@@ -10,7 +10,7 @@ import { capture, countOf, eventOf, sql } from './together.ts'
 const loads = new Set<Load>()
 export const stopLoads = () => Promise.all([...loads].map((load) => load.stop()))
 
-class Load {
+export class Load {
   readonly acknowledged = new Set<string>()
   refusals = 0
   private isOver = false
@@ -42,7 +42,7 @@ class Load {
 }
 
 /** All rows of the table as they are, without FINAL or DISTINCT. */
-async function recount({ clickhouse }: Cluster, load: Load, eventName: string): Promise<void> {
+export async function recount({ clickhouse }: Cluster, load: Load, eventName: string): Promise<void> {
   const stored = await clickhouse.rows<[string, number]>(
     `SELECT toString(uuid), count() FROM events WHERE event = '${eventName}' GROUP BY uuid`,
   )
@@ -53,7 +53,7 @@ async function recount({ clickhouse }: Cluster, load: Load, eventName: string): 
 }
 
 /** A query that answers shows that everything acknowledged is applied. */
-async function settled(server: Server, eventName: string, seconds = 90): Promise<number> {
+export async function settled(server: Server, eventName: string, seconds = 90): Promise<number> {
   const until = performance.now() + seconds * 1000
   for (;;) {
     try {
@@ -74,7 +74,7 @@ const holderOf = async ({ postgres }: Cluster, project = 1): Promise<string> => 
 }
 
 /** The server that applies the project, and another one. */
-async function byLease(cluster: Cluster, servers: readonly Server[]): Promise<readonly [holder: Server, other: Server]> {
+export async function byLease(cluster: Cluster, servers: readonly Server[]): Promise<readonly [holder: Server, other: Server]> {
   const name = await holderOf(cluster)
   const holder = servers.find(({ pid }) => name.split(' ')[1] === String(pid))
   if (!holder) throw new Failed(`no server has the lease: ${name}`)

@@ -8,6 +8,7 @@ import { withClusterSource } from '../../src/engine/storage/moving/cluster-sourc
 import { connectToPostgres, type Postgres } from '../../src/engine/storage/postgres/client.ts'
 import { type Check, Failed, mustEqual } from './checks.ts'
 import { type Cluster, personalKey, programOf, projectKey, Server } from './parts.ts'
+import { counting, installed, sending, startListener, until } from './plugins.ts'
 
 // A directory is moved into databases of its own: nothing is lost, nothing is there twice, and every question has the answer that it had before.
 
@@ -39,7 +40,7 @@ class Place {
   }
 
   private server(args: readonly string[]): Server {
-    return new Server(this.name, args, {
+    return new Server(this.name, ['--private-plugin-requests', ...args], {
       WAYMARK_BOOTSTRAP_PERSONAL_API_KEY: personalKey,
       WAYMARK_BOOTSTRAP_PROJECT_API_KEY: projectKey,
       WAYMARK_SECRET_KEY: secretKey,
@@ -564,6 +565,50 @@ async function backUnderLoad(cluster: Cluster, check: Check, random: () => numbe
   )
 }
 
+async function withPlugins(cluster: Cluster, check: Check): Promise<void> {
+  const place = await Place.make(cluster, 'plugged')
+  await check('plugins, what they keep, and what they were not sent yet move with a directory that takes events, and back', async () => {
+    const listener = await startListener()
+    try {
+      const directory = await started(place.ofDirectory())
+      await installed(directory, 'counter', counting)
+      await installed(directory, 'sender', sending, { url: listener.url, event: 'load' })
+      const load = loadOn(directory)
+      await pause(1_000)
+      const there = await place.moved(['--json'])
+      mustEqual(there.code, 0, there.err)
+      const server = await started(place.ofCluster())
+      load.server = server
+      await pause(1_500)
+      const back = await place.moved(['--json'], secretKey, true, async () => {
+        await pause(4_000)
+        await server.stop()
+      })
+      mustEqual(back.code, 0, back.err)
+      const home = await started(place.ofBack())
+      load.server = home
+      await pause(1_000)
+      await load.end()
+      const query = "select count(), count(distinct uuid), count(distinct properties.n), countIf(event = 'load') from events"
+      const { results } = await mustCall(home, 'POST', `${project}/query/`, {
+        query: { kind: 'SqlLikeQuery', query },
+        refresh: 'force_blocking',
+      })
+      const [[all, uuids, numbers, sent]] = results as [[number, number, number, number]]
+      mustEqual([uuids, numbers], [all, all], 'each event once, with a number of its own')
+      const seen = () => new Set(listener.bodies).size
+      await until(`${sent} events are delivered`, () => seen() === sent, 60).catch((error: Failed) => {
+        throw new Failed(`${error.message}: ${seen()}`)
+      })
+      console.log(`      ${all} events; ${listener.bodies.length} deliveries of ${sent}`)
+      await home.stop()
+      await directory.stop()
+    } finally {
+      await listener.close()
+    }
+  })
+}
+
 export async function moveChecks(cluster: Cluster, seed: number, check: Check): Promise<void> {
   let state = seed || 1
   const random = () => {
@@ -574,6 +619,7 @@ export async function moveChecks(cluster: Cluster, seed: number, check: Check): 
     await atRest(cluster, check)
     await backAtRest(cluster, check)
     await backUnderLoad(cluster, check, random)
+    await withPlugins(cluster, check)
     await underLoad(cluster, check, 0, 'moving', random)
     await underLoad(cluster, check, 10, 'killed', random)
   } finally {

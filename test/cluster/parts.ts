@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { build } from 'esbuild'
+import { preludeText } from '../../build/prelude.mjs'
 import type { EngineChoice } from '../../src/engine.ts'
 import { freePort } from '../harness/free-port.ts'
 import { type Postgres, startPostgres } from '../harness/postgres.ts'
@@ -38,6 +39,7 @@ export async function buildPrograms(): Promise<void> {
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
   })
+  writeFileSync(join(programs, 'plugin-prelude.js'), await preludeText())
 }
 
 const ended = (child: ChildProcess) => (child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit'))
@@ -225,7 +227,15 @@ export async function startCluster(options: readonly string[] = []): Promise<Clu
     folder,
     exportFolder,
     server(name) {
-      const shared = ['--clickhouse', `${clickhouse.url}/waymark`, '--postgres', postgresUrl, '--export-folder', exportFolder]
+      const shared = [
+        '--private-plugin-requests',
+        '--clickhouse',
+        `${clickhouse.url}/waymark`,
+        '--postgres',
+        postgresUrl,
+        '--export-folder',
+        exportFolder,
+      ]
       const args = [...shared, '--data', join(folder, name), ...options]
       const env = {
         WAYMARK_BOOTSTRAP_PERSONAL_API_KEY: personalKey,

@@ -10,10 +10,11 @@ import { fencingChecks } from './fencing.ts'
 import { moveChecks } from './move.ts'
 import { operationChecks } from './operations.ts'
 import { buildPrograms, startCluster } from './parts.ts'
+import { pluginChecks } from './plugins.ts'
 import { printRates } from './rates.ts'
 import { togetherChecks } from './together.ts'
 
-// npm run test:cluster -- [--rounds N] [--seed N] [--only PART]: several servers on one PostgreSQL and one ClickHouse. The parts are fencing, move, together, operations, exports,
+// npm run test:cluster -- [--rounds N] [--seed N] [--only PART]: several servers on one PostgreSQL and one ClickHouse. The parts are fencing, move, together, operations, plugins, exports,
 // faults, rounds, conversations (with what `npm run build` has built) and conformance; and rates, which is made only when it is named.
 
 const { values } = parseArgs({
@@ -34,11 +35,12 @@ else {
     if (isWanted('fencing')) await fencingChecks(cluster, check)
     if (isWanted('conversations')) await conversations(cluster, counts)
     if (isWanted('move')) await moveChecks(cluster, seed, check)
-    if (['together', 'operations', 'exports', 'faults', 'rounds', 'rates'].some(isWanted)) {
+    if (['together', 'operations', 'plugins', 'exports', 'faults', 'rounds', 'rates'].some(isWanted)) {
       const [a, b] = [cluster.server('a'), cluster.server('b')] as const
       await Promise.all([a.start(), b.start()])
       if (isWanted('together')) await togetherChecks(cluster, [a, b], check)
       if (isWanted('operations')) await operationChecks(cluster, [a, b], check)
+      if (isWanted('plugins')) await pluginChecks(cluster, [a, b], check)
       if (isWanted('exports')) await exportChecks(cluster, [a, b], check)
       if (isWanted('faults')) await faultChecks(cluster, [a, b], check)
       if (isWanted('rates')) await printRates(cluster, [a, b])

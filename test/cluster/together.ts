@@ -204,9 +204,4 @@ export async function togetherChecks(cluster: Cluster, [a, b]: readonly [Server,
       )
     }
   })
-
-  await check('what is not available is refused by its name', async () => {
-    const plugin = await a.call('POST', '/api/organizations/@current/plugins/', { key, body: { plugin_type: 'source', name: 'mine' } })
-    mustEqual([plugin.status, /several servers/.test(JSON.stringify(plugin.body))], [400, true], JSON.stringify(plugin.body))
-  })
 }

@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { EventWriter } from '../../events/ingestion/ports.ts'
+import type { TransformFile } from '../../events/ingestion/transforming/ports.ts'
 import type { KeptFrom } from '../../language/catalog/removals.ts'
 import type { FileOfRows, ParquetOfRows } from '../execution/ports.ts'
 import { type ClickHouseClient, clusterOf, connectToClickHouse } from './clickhouse/client.ts'
@@ -22,8 +23,9 @@ import type { Postgres } from './postgres/client.ts'
 import { logRows } from './postgres/log-rows.ts'
 import { type Lease, openPartitions, type Partitions } from './postgres/partitions.ts'
 import { alone } from './postgres/tables.ts'
+import { transformedInPostgres } from './postgres/transformed.ts'
 import type { ProjectStorage } from './project-storage.ts'
-import { sharedJournal, type WrittenBlock } from './shared-journal.ts'
+import { LeaseLost, sharedJournal, type WrittenBlock } from './shared-journal.ts'
 import { SharedLog } from './shared-log.ts'
 
 /** A project in ClickHouse, with its log in PostgreSQL, as one of several servers sees it. */
@@ -34,6 +36,8 @@ export interface SharedStorage extends ProjectStorage {
     lease: Lease,
     on: { lost(): void; takeOutcomes(seq: number): readonly (readonly [firstSeq: number, outcome: string])[] },
   ): Promise<EventWriter>
+  /** The same server's note of what plugins made of events. */
+  openTransformed(lease: Lease): Promise<TransformFile>
   /** Of events in a range of the log: how many are stored, or were removed since. */
   countStored(fromSeq: number, toSeq: number): Promise<number>
   warnings(): Promise<readonly StoredWarning[]>
@@ -101,6 +105,7 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
         async openWriter(lease, on) {
           return openEventWriter(store, sharedJournal({ store, blocks, lease, clusterId, ...(noteBlock && { noteBlock }), ...on }))
         },
+        openTransformed: (lease) => transformedInPostgres(postgres, lease, () => new LeaseLost()),
         async countStored(fromSeq, toSeq) {
           let stored = 0
           for await (const { uuids } of reader.uuids(fromSeq, toSeq)) stored += uuids.length

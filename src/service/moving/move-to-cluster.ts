@@ -7,11 +7,21 @@ import { type MoveSource, withSource } from '../../engine/storage/moving/source.
 import { syncDefinitions } from '../../engine/storage/moving/sync-definitions.ts'
 import { type MoveTarget, withTarget } from '../../engine/storage/moving/target.ts'
 import { movedProjects, readMovedProject } from '../../engine/storage/postgres/moving.ts'
+import { putStorage } from '../../engine/storage/postgres/plugin-storage.ts'
 import { putSalts } from '../../engine/storage/postgres/salts.ts'
 import { accountsFile } from '../directory/control.ts'
 import { prepareSharedAccounts } from '../directory/shared-control.ts'
+import { readStorageFile, storageIn } from '../plugins/file-storage.ts'
 import { copyAccounts } from './copy-accounts.ts'
-import { copying, type MovedProjectSummary, type MoveParts, mustBeEqual, mustBeMovable, projectsOf } from './parts.ts'
+import {
+  copying,
+  type MovedProjectSummary,
+  type MoveParts,
+  mustBeEqual,
+  mustBeMovable,
+  projectsOf,
+  projectsWithTransformations,
+} from './parts.ts'
 import { preload, removeWorkFolder } from './preload.ts'
 
 // Moves a data directory into the databases of a cluster. What the directory has at the end is compared with what is there, and only then the directory is marked as moved.
@@ -45,9 +55,14 @@ type Named = Awaited<ReturnType<typeof projectsOf>>[number]
 async function followToTheEnd(source: MoveSource, target: MoveTarget, parts: MoveParts): Promise<ReadonlySet<number>> {
   const followed = new Set<number>()
   const behind: number[] = []
+  const transformed = await projectsWithTransformations(source)
   for (const { id } of await projectsOf(source)) {
     const known = await readMovedProject(target.postgres, id)
     if (!known?.isWhole) continue
+    if (transformed.has(id)) {
+      await target.clear(id) // plugins were enabled meanwhile
+      continue
+    }
     try {
       const { seq } = await followLog(target, source.dataDir, id).follow(true)
       followed.add(id)
@@ -114,6 +129,7 @@ async function finish(source: MoveSource, target: MoveTarget, parts: MoveParts) 
     projects.push(await moveProject(source, target, project, there.has(project.id), parts))
   }
   const rows = await copyAccounts(instance, target.postgres)
+  await putStorage(target.postgres, await readStorageFile(storageIn(parts.dataDir)))
   await putSalts(target.postgres, await source.salts())
   parts.signal.throwIfAborted()
   await writeMark(parts.dataDir, 'moved', addressOf(parts.engine))

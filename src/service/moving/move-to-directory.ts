@@ -10,9 +10,11 @@ import { compareStores } from '../../engine/storage/moving/compare.ts'
 import { openStoreBack } from '../../engine/storage/moving/copy-back.ts'
 import { addressOf } from '../../engine/storage/moving/databases.ts'
 import type { EngineChoice } from '../../engine/storage/open-stores.ts'
+import { readStorage } from '../../engine/storage/postgres/plugin-storage.ts'
 import { readSalts } from '../../engine/storage/postgres/salts.ts'
 import { accountsFile } from '../directory/control.ts'
 import { prepareSharedAccounts } from '../directory/shared-control.ts'
+import { storageIn, writeStorageFile } from '../plugins/file-storage.ts'
 import { copyAccountsBack } from './accounts-back.ts'
 import { keyIdOf } from './copy-accounts.ts'
 import { copying, failed, type MovedProjectSummary, type MoveParts, mustBeEqual } from './parts.ts'
@@ -222,6 +224,7 @@ export async function moveToDirectory(parts: Parts): Promise<MovedBackSummary> {
         await instance.close()
       }
       if (parts.secretKeys.length > 0) writeSecretKeys(data, parts.secretKeys)
+      await writeStorageFile(storageIn(data), await readStorage(source.postgres))
       openSaltFile(data, { isCopy: false }).write(await readSalts(source.postgres))
       await parts.settle(data) // it can be opened
       parts.signal.throwIfAborted()

@@ -56,15 +56,8 @@ export const copying = (project: number, { signal, onProgress }: MoveParts) => (
 
 export const failed = (message: string) => new WaymarkError('command-failed', { message })
 
-/** Refuses what servers of a cluster would do otherwise, or not at all. */
+/** Refuses what servers of a cluster could not open. */
 export async function mustBeMovable({ instance, dataDir }: MoveSource, secretKeys: readonly string[]): Promise<void> {
-  const enabled = await instance.rows<{ name: string }>(
-    `SELECT DISTINCT coalesce(name, 'plugin ' || plugin_id) AS name FROM control.main.plugin_configs WHERE enabled AND NOT is_deleted`,
-  )
-  if (enabled.length > 0) {
-    const names = enabled.map(({ name }) => name).join(', ')
-    throw failed(`Plugins do not run in a cluster, and these are enabled: ${names}. Disable them first.`)
-  }
   const known = new Set(secretKeys.map(keyIdOf))
   const missing = [...(await keysOfSecrets(instance))].filter((id) => !known.has(id))
   if (missing.length > 0)
@@ -72,6 +65,17 @@ export async function mustBeMovable({ instance, dataDir }: MoveSource, secretKey
       `Secrets (of exports, alerts, second factors) are sealed with the key ${missing.join(', ')}, which WAYMARK_SECRET_KEY does not have. ` +
         `Give this command and all servers WAYMARK_SECRET_KEY="$(paste -sd, ${dataDir}/secret.key)", or a new key, a comma, and that one.`,
     )
+}
+
+/** Projects whose events pass plugins before they are stored. The log has them as they were sent, and must not pass the plugins again. */
+export async function projectsWithTransformations({ instance }: MoveSource): Promise<ReadonlySet<number>> {
+  const mayTransform = (table: string) => `(${table}.capabilities NOT LIKE '%"methods"%' OR ${table}.capabilities LIKE '%"processEvent"%')`
+  const found = await instance.rows<{ id: number }>(
+    `SELECT DISTINCT c.project_id AS id FROM control.main.plugin_configs AS c JOIN control.main.plugins AS p ON p.id = c.plugin_id
+     WHERE c.enabled AND NOT c.is_deleted AND (${mayTransform('p')}
+       OR EXISTS (FROM control.main.plugin_versions AS v WHERE v.plugin_id = p.id AND ${mayTransform('v')}))`,
+  )
+  return new Set(found.map(({ id }) => id))
 }
 
 export const projectsOf = ({ instance }: MoveSource) =>

@@ -7,7 +7,7 @@ import type { MoveTarget } from '../../engine/storage/moving/target.ts'
 import { movedProjects } from '../../engine/storage/postgres/moving.ts'
 import { accountsFile } from '../directory/control.ts'
 import { copyAccounts } from './copy-accounts.ts'
-import { copying, type MoveParts, mustBeMovable, projectsOf } from './parts.ts'
+import { copying, type MoveParts, mustBeMovable, projectsOf, projectsWithTransformations } from './parts.ts'
 
 // The first part of a move while a server has the directory: a copy of the directory is copied into the databases, and the logs of the directory are followed until little is
 // left for the moment in which events are refused.
@@ -52,8 +52,9 @@ export async function preload(target: MoveTarget, parts: MoveParts, copyTo: (fol
       const { instance } = source
       await instance.attach('control', 'control.duckdb', accountsFile)
       await mustBeMovable(source, parts.secretKeys)
+      const transformed = await projectsWithTransformations(source)
       for (const { id } of await projectsOf(source)) {
-        const database = await source.attach(id)
+        const database = transformed.has(id) ? null : await source.attach(id)
         if (database === null) continue
         await copyProject({ instance, database, target, ...copying(id, parts) })
         await source.detach(database)

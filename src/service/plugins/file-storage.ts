@@ -1,5 +1,5 @@
-import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { PluginStorage } from './ports.ts'
 import { ScopeValues } from './scope-values.ts'
 
@@ -25,6 +25,43 @@ const lineOf = (text: string): Line | null => {
   }
 }
 
+/** Of a data directory. */
+export const storageIn = (dataDir: string): string => join(dataDir, 'plugins', 'storage.jsonl')
+
+async function linesIn(file: string): Promise<readonly (Line | null)[]> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+  // A crash can leave the last line incomplete: that change was not acknowledged.
+  const complete = text.slice(0, text.lastIndexOf('\n') + 1)
+  return complete.split('\n').slice(0, -1).map(lineOf)
+}
+
+type Entry = readonly [scope: string, key: string, json: string]
+
+/** What a file has, which stays as it is. */
+export async function readStorageFile(file: string): Promise<readonly Entry[]> {
+  const found = new Map<string, Entry>()
+  for (const line of await linesIn(file)) {
+    if (!line) continue
+    const [scope, key, json] = line
+    const name = JSON.stringify([scope, key])
+    if (json === null) found.delete(name)
+    else found.set(name, [scope, key, json])
+  }
+  return [...found.values()]
+}
+
+/** Replaces a file. Without entries there is none. */
+export async function writeStorageFile(file: string, entries: readonly Entry[]): Promise<void> {
+  await rm(file, { force: true })
+  if (entries.length === 0) return
+  const storage = await openFileStorage(file)
+  await Promise.all(entries.map(([scope, key, json]) => storage.set(scope, key, json)))
+  await storage.close()
+}
+
 export async function openFileStorage(file: string): Promise<FileStorage> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const scopes = new Map<string, ScopeValues>()
@@ -36,13 +73,7 @@ export async function openFileStorage(file: string): Promise<FileStorage> {
     values.set(key, json)
     entries += json === null ? 0 : 1
   }
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
-  // A crash can leave the last line incomplete: that change was not acknowledged.
-  const complete = text.slice(0, text.lastIndexOf('\n') + 1)
-  const read = complete.split('\n').slice(0, -1).map(lineOf)
+  const read = await linesIn(file)
   for (const line of read) if (line) apply(line)
   let lines = read.length
   let handle: FileHandle = await rewrite()
@@ -86,18 +117,25 @@ export async function openFileStorage(file: string): Promise<FileStorage> {
     writing = null
   }
 
+  const textOf = (scope: string, key: string) => scopes.get(scope)?.values.get(key) ?? null
+  const set = (scope: string, key: string, json: string | null): Promise<void> => {
+    const line: Line = [scope, key, json]
+    apply(line)
+    return new Promise((resolve, reject) => {
+      waiting.push({ line, resolve, reject })
+      writing ??= writeAll()
+    })
+  }
   return {
-    get: async (scope, key) => scopes.get(scope)?.values.get(key) ?? null,
+    set,
+    get: async (scope, key) => textOf(scope, key),
+    async replace(scope, key, before, json) {
+      if (textOf(scope, key) !== before) return false
+      await set(scope, key, json)
+      return true
+    },
     list: async (scope) => [...(scopes.get(scope)?.values ?? [])],
     size: async (scope) => scopes.get(scope)?.size ?? { keys: 0, characters: 0 },
-    set(scope, key, json) {
-      const line: Line = [scope, key, json]
-      apply(line)
-      return new Promise((resolve, reject) => {
-        waiting.push({ line, resolve, reject })
-        writing ??= writeAll()
-      })
-    },
     async close() {
       await writing
       await handle.close()
@@ -118,6 +156,7 @@ export function lazyFileStorage(file: string): FileStorage {
   return {
     get: async (scope, key) => (await opened()).get(scope, key),
     set: async (scope, key, json) => (await opened()).set(scope, key, json),
+    replace: async (scope, key, before, json) => (await opened()).replace(scope, key, before, json),
     list: async (scope) => (await opened()).list(scope),
     size: async (scope) => (await opened()).size(scope),
     close: async () => (await opening)?.close(),

@@ -7,6 +7,8 @@ import type { PluginLogEntry, PluginLogFilter, PluginLogs } from './host-ports.t
 
 const fullBytes = 512 * 1024
 const linesInMemory = 1_000
+/** That wait for a database which does not answer. */
+const mostWaiting = 10_000
 
 export interface KeptLogs extends PluginLogs {
   add(entry: PluginLogEntry): void
@@ -47,6 +49,49 @@ const entryFrom = (text: string): PluginLogEntry[] => {
     return [{ ...entry, timestamp: new Date(entry.timestamp) }]
   } catch {
     return [] // the process ended while it was written
+  }
+}
+
+/** Where lines of several servers are, by the number of a config. */
+export interface LogLines {
+  add(lines: readonly (readonly [config: number, line: string])[]): Promise<void>
+  /** The oldest first. */
+  of(config: number): Promise<readonly string[]>
+  /** Removes the lines of other configs. */
+  keep(configs: readonly number[]): Promise<void>
+}
+
+/** Written in the background, too. */
+export function logsInLines(lines: LogLines, report: (error: unknown) => void): KeptLogs {
+  let waiting: (readonly [config: number, line: string])[] = []
+  let writing: Promise<void> | null = null
+  const writeAll = async () => {
+    while (waiting.length > 0) {
+      const some = waiting
+      waiting = []
+      await lines.add(some).catch(report)
+    }
+    writing = null
+  }
+  return {
+    add(entry) {
+      if (waiting.length >= mostWaiting) waiting.shift()
+      waiting.push([entry.plugin_config_id, JSON.stringify(entry)])
+      writing ??= writeAll()
+    },
+    async find(configId, filter) {
+      await writing
+      const entries = (await lines.of(configId)).flatMap(entryFrom)
+      // Each server writes several at a time.
+      return newestFirst(
+        entries.toSorted((a, b) => a.timestamp.getTime() - b.timestamp.getTime()),
+        filter,
+      )
+    },
+    keep: (configIds) => lines.keep([...configIds]),
+    async close() {
+      await writing
+    },
   }
 }
 

@@ -9,7 +9,7 @@ import { createPluginConfigs, type PluginConfigs } from './configs.ts'
 import { createFailedDeliveries, type FailedDeliveries } from './delivery/failed-deliveries.ts'
 import type { OpenedDeliveries } from './delivery/open-deliveries.ts'
 import type { PluginNetwork, PluginRuntime } from './host-ports.ts'
-import type { PluginHost } from './plugin-host.ts'
+import type { PluginHost, SharedPlugins } from './plugin-host.ts'
 import { createPlugins, type Plugins } from './service.ts'
 import { createSiteApps, type SiteApps } from './site-apps.ts'
 
@@ -54,6 +54,8 @@ export interface PluginHome {
   readonly box: SecretBox
   readonly network: PluginNetwork
   readonly options: PluginOptions
+  /** Null: no other server changes plugins. */
+  readonly changes: SharedPlugins['changes'] | null
   readonly host: PluginHost
   readonly deliveries: OpenedDeliveries
   readonly limits?: Partial<ArchiveLimits>
@@ -78,7 +80,7 @@ const entry = z.object({
   maintainer: z.string().default(''),
 })
 
-export function openPlugins({ context, box, network, options, host, deliveries, limits }: PluginHome): OpenedPlugins {
+export function openPlugins({ context, box, network, options, changes, host, deliveries, limits }: PluginHome): OpenedPlugins {
   const fetching = createFetching({
     network,
     outbound: context.outbound,
@@ -96,6 +98,10 @@ export function openPlugins({ context, box, network, options, host, deliveries, 
       await deliveries.changed(projectIds)
     },
   }
+  changes?.follow(async (projectIds) => {
+    siteApps.changed(projectIds)
+    await host.reload(projectIds)
+  })
   return {
     plugins: createPlugins({ context, box, fetching, loader: host, runtime }),
     configs: createPluginConfigs({ context, box, runtime, logs: host, network: host.network }),

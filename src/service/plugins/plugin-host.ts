@@ -10,16 +10,28 @@ import { attachmentContents } from './config-attachments.ts'
 import { openSettings } from './config-fields.ts'
 import { lazyFileStorage } from './file-storage.ts'
 import type { Capabilities, PluginLoader, PluginLogs, PluginRuntime as RuntimePort } from './host-ports.ts'
-import { type KeptLogs, logsIn, logsInMemory } from './kept-logs.ts'
+import { type KeptLogs, type LogLines, logsIn, logsInLines, logsInMemory } from './kept-logs.ts'
 import { createMemoryStorage } from './memory-storage.ts'
 import { createOutbound } from './outbound.ts'
-import type { Attachment, CapturedEvent, PluginConfig, PluginLogEntry, Reachable } from './ports.ts'
+import type { Attachment, CapturedEvent, PluginConfig, PluginLogEntry, PluginStorage, Reachable } from './ports.ts'
 import { createPluginRuntime, type PluginRuntime } from './runtime.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import { createJobQueue, createPluginSchedule, moveFromStorage } from './schedule.ts'
 import { type PluginVersion, runningVersion, waitsForAgreement } from './versions.ts'
 
 // Runs the plugins that projects have enabled: gives their rows to the runtime, keeps their logs, and ticks tasks and jobs. A server without enabled plugins starts no thread.
+
+/** What several servers have in common. */
+export interface SharedPlugins {
+  readonly storage: PluginStorage
+  readonly lines: LogLines
+  readonly changes: {
+    /** Resolves when the servers that apply the events of these projects have read their plugins again. */
+    made(projectIds: readonly number[]): Promise<void>
+    /** How this server reads them again after changes at other ones. */
+    follow(reload: (projectIds: readonly number[]) => Promise<void>): void
+  }
+}
 
 export interface HostParts {
   readonly context: AccountContext
@@ -28,6 +40,8 @@ export interface HostParts {
   readonly network: Reachable
   /** For storage, jobs and logs; null: in memory. */
   readonly folder: string | null
+  /** In place of the folder. */
+  readonly shared: SharedPlugins | null
   /** A file with cities of addresses. */
   readonly geoip: string | null
   /** Whether tasks and jobs run by themselves. */
@@ -42,6 +56,8 @@ export interface PluginHost extends PluginLoader, RuntimePort, PluginLogs {
   readonly network: Pick<Reachable, 'mustBeAllowed'>
   attachmentContents(attachment: PluginAttachment): Buffer
   log(entry: PluginLogEntry): void
+  /** Reads the plugins of these projects again. Rejects if they cannot be read. */
+  reload(projectIds: readonly number[]): Promise<void>
   /** Runs tasks and jobs that are due. */
   tick(): Promise<void>
   /** No more tasks, jobs and captured events. Transformations go on. */
@@ -81,7 +97,7 @@ const configOf = async ({ context, box }: HostParts, row: ConfigRow, plugin: Plu
 
 /** Gives the runtime the configs of projects, and disables those that it gives up. */
 const createConfigLoader = (parts: HostParts, runtime: () => PluginRuntime) => {
-  const { context, report } = parts
+  const { context, shared, report } = parts
   const { store, clock } = context
   /** Configs that cannot be given to the runtime. */
   const unusable = new Map<number, string>()
@@ -100,7 +116,9 @@ const createConfigLoader = (parts: HostParts, runtime: () => PluginRuntime) => {
       await logActivity(context, tables, { ...about, by: null, changes })
       return true
     })
-    if (isDisabled) await reload(projectId)
+    if (!isDisabled) return
+    await reload(projectId)
+    await shared?.changes.made([projectId])
   }
   /** Configs with code for this server. */
   const configsOf = async (rows: readonly ConfigRow[]): Promise<PluginConfig[]> => {
@@ -131,21 +149,24 @@ const createConfigLoader = (parts: HostParts, runtime: () => PluginRuntime) => {
       const ended = runtime().use(projectId, await configsOf(rows))
       ended.catch(report) // functions that tear plugins down may take long
     })
-    const settled = turn.catch(report)
+    const settled = turn.catch(() => undefined)
     turns.set(projectId, settled)
     void settled.then(() => turns.get(projectId) === settled && turns.delete(projectId))
-    return settled
+    return turn
   }
   return { unusable, disable, reload }
 }
 
+const openLogs = ({ folder, shared, report }: HostParts): KeptLogs =>
+  shared ? logsInLines(shared.lines, report) : folder === null ? logsInMemory() : logsIn(join(folder, 'logs'), report)
+
 export async function openPluginHost(parts: HostParts): Promise<PluginHost> {
-  const { context, box, network, folder, geoip, ticks, ingest, report } = parts
+  const { context, box, network, folder, shared, geoip, ticks, ingest, report } = parts
   const { store, clock, newId } = context
   const locate = geoip === null ? async () => null : await openAddressDatabase(geoip)
-  const files = folder === null ? null : lazyFileStorage(join(folder, 'storage.jsonl'))
-  const storage = files ?? createMemoryStorage()
-  const logs: KeptLogs = folder === null ? logsInMemory() : logsIn(join(folder, 'logs'), report)
+  const files = folder === null || shared ? null : lazyFileStorage(join(folder, 'storage.jsonl'))
+  const storage = shared?.storage ?? files ?? createMemoryStorage()
+  const logs = openLogs(parts)
   const jobs = createJobQueue(context, () => schedule.wake())
   const captures = createCaptures(ingest, report)
   const sandbox = createSandbox()
@@ -180,7 +201,7 @@ export async function openPluginHost(parts: HostParts): Promise<PluginHost> {
   const schedule = createPluginSchedule({ context, report, runtime })
   const all = await store.read.plugin_configs.find({})
   const projects = new Set(all.filter(({ enabled, is_deleted }) => enabled && !is_deleted).map(({ project_id }) => project_id))
-  for (const id of projects) await reload(id)
+  for (const id of projects) await reload(id).catch(report)
   await logs.keep(new Set(all.map(({ id }) => id)))
 
   if (files && projects.size > 0) await moveFromStorage(files, store, report)
@@ -201,10 +222,15 @@ export async function openPluginHost(parts: HostParts): Promise<PluginHost> {
     },
     async changed(projectIds) {
       const changed = [...new Set(projectIds)]
-      await Promise.all(changed.map(reload))
+      await Promise.all(changed.map((id) => reload(id).catch(report)))
       schedule.wake()
+      await shared?.changes.made(changed).catch(report)
       // Their first events do not wait for the setup, and what is wrong with it is known early.
       for (const id of changed) runtime.prepare(id).catch(report)
+    },
+    async reload(projectIds) {
+      await Promise.all(projectIds.map(reload))
+      schedule.wake()
     },
     problem: (configId) => unusable.get(configId) ?? runtime.problem(configId),
     attachmentContents: (attachment) => attachmentContents(box, attachment),

@@ -87,6 +87,8 @@ export interface PluginStorage {
   get(scope: string, key: string): Promise<string | null>
   /** Null removes the key. */
   set(scope: string, key: string, json: string | null): Promise<void>
+  /** Sets a key that has the text `before` (null: that is missing). False: it has another one, which somebody has set meanwhile. */
+  replace(scope: string, key: string, before: string | null, json: string): Promise<boolean>
   /** What a scope has: its keys, and the characters of keys and values. */
   size(scope: string): Promise<{ readonly keys: number; readonly characters: number }>
   /** All keys of a scope with their values, in the order in which they were added. */

@@ -10,7 +10,7 @@ import { type PluginRuntime, type ScheduledTask, scheduledTasks } from './runtim
 // Tasks and jobs of plugins as due work: a job runs at least once, a task at most once in its period, also across restarts.
 
 export interface ScheduleParts extends RunnerParts {
-  readonly context: Pick<AccountContext, 'store' | 'clock'>
+  readonly context: Pick<AccountContext, 'store' | 'clock'> & Partial<Pick<AccountContext, 'isShared'>>
   readonly runtime: PluginRuntime
 }
 

@@ -50,16 +50,28 @@ const responseOf = ({ url, status, statusText, headers, body }: OutboundResponse
   return jsonOf({ url, status, statusText, headers, ...content })
 }
 
-/** Within what one config may keep. */
-const keep = async (ports: PluginPorts, scope: string, key: string, json: string): Promise<void> => {
-  const [{ keys, characters }, before] = [await ports.storage.size(scope), await ports.storage.get(scope, key)]
+/** Refuses what is more than one config may keep. */
+const mustFit = async (ports: PluginPorts, scope: string, key: string, before: string | null, json: string): Promise<void> => {
+  const { keys, characters } = await ports.storage.size(scope)
   const [mostKeys, mostCharacters] = [otherLimits.storageKeys.number, otherLimits.storageBytes.number]
   if (before === null && keys >= mostKeys)
     throw new Error(`The storage has ${keys} keys, and the limit is ${mostKeys}. Remove some with del().`)
   const after = characters + json.length - (before?.length ?? -key.length)
   if (after > mostCharacters && json.length > (before?.length ?? 0))
     throw new Error(`The storage has ${characters} characters, and the limit is ${mostCharacters}. Remove keys with del(), or store less.`)
+}
+const keep = async (ports: PluginPorts, scope: string, key: string, json: string): Promise<void> => {
+  await mustFit(ports, scope, key, await ports.storage.get(scope, key), json)
   await ports.storage.set(scope, key, json)
+}
+/** Another server may change the same key. */
+const change = async (ports: PluginPorts, scope: string, key: string, next: (before: string | null) => string): Promise<string> => {
+  for (;;) {
+    const before = await ports.storage.get(scope, key)
+    const json = next(before)
+    await mustFit(ports, scope, key, before, json)
+    if (await ports.storage.replace(scope, key, before, json)) return json
+  }
 }
 
 const cached = (cache: PluginCache, config: PluginConfig, [what, given, ...rest]: readonly unknown[]): string => {
@@ -112,17 +124,17 @@ export function createServerCalls(ports: PluginPorts, cache: PluginCache): Serve
       return json === null ? '{"isFound":false}' : `{"isFound":true,"value":${json}}`
     }
     if (what === 'cursor')
-      return inOrder(scope, async () => {
-        const found = await ports.storage.get(scope, key)
-        const next =
-          isInit === true
-            ? found === null
-              ? numberOf(value, 'The cursor')
-              : Number(found)
-            : numberOf(found ?? 0, 'The cursor') + numberOf(value, 'The step')
-        await keep(ports, scope, key, String(next))
-        return String(next)
-      })
+      return inOrder(scope, () =>
+        change(ports, scope, key, (found) =>
+          String(
+            isInit !== true
+              ? numberOf(found ?? 0, 'The cursor') + numberOf(value, 'The step')
+              : found === null
+                ? numberOf(value, 'The cursor')
+                : Number(found),
+          ),
+        ),
+      )
     if (value === null) await ports.storage.set(scope, key, null)
     else await inOrder(scope, () => keep(ports, scope, key, jsonOf(JSON.parse(textOf(value, 'The value')))))
     return ''

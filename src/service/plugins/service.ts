@@ -151,11 +151,6 @@ const originFor = ({ box, fetching }: PluginParts, plugin: Plugin) => {
 }
 const isDownloaded = ({ plugin_type, url }: Plugin) => hasOrigin(plugin_type) && url !== null
 
-/** Events pass the plugins of the one server that has them. */
-const mustBeAlone = ({ isShared }: AccountContext) => {
-  if (isShared) throw invalid('Plugins are not available with several servers on one PostgreSQL.')
-}
-
 const mustBeNew = async (tables: Reading, organizationId: string, url: string) => {
   if (await tables.plugins.first({ organization_id: organizationId, url }))
     throw invalid('A plugin from this URL is already installed.', 'url', 'unique')
@@ -267,7 +262,6 @@ export const createPlugins = (parts: PluginParts) => {
       const type = isBundled ? 'inline' : (input.plugin_type ?? 'custom')
       if (type === 'inline' && !isBundled) throw invalid('Bundled plugins have URLs such as inline://geoip.', 'url')
       if (input.is_global === true) mustBeGlobalManager(organization)
-      mustBeAlone(context)
       const address = given === '' || given === undefined ? null : given
       // Local code comes from a folder of the operator, or is written here: without a URL it begins as the starter of its family.
       const isWrittenHere = type === 'source' || (type === 'local' && address === null)

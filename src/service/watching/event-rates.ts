@@ -53,13 +53,13 @@ export const withEvents = (rates: Rates | undefined, events: number, now: number
       }
     : { since: now, latestAt: now, hours: { latest: hourOf(now), counts: [events] }, longestGap: null }
 
-const ratesOf = (row: EventHours): Rates => ({
+export const ratesOf = (row: EventHours): Rates => ({
   since: row.since.getTime(),
   latestAt: row.latest_at.getTime(),
   hours: { latest: row.latest_hour, counts: row.counts as readonly number[] },
   longestGap: row.longest_gap as unknown as Gap | null,
 })
-const rowOf = (id: number, { since, latestAt, hours, longestGap }: Rates): EventHours => ({
+export const rowOf = (id: number, { since, latestAt, hours, longestGap }: Rates): EventHours => ({
   project_id: id,
   since: new Date(since),
   latest_at: new Date(latestAt),
@@ -74,7 +74,20 @@ type Mutable = Omit<Rates, 'latestAt' | 'hours'> & {
 }
 const mutable = ({ hours, ...rates }: Rates): Mutable => ({ ...rates, hours: { latest: hours.latest, counts: [...hours.counts] } })
 
-export const createEventRates = (store: AccountStore, clock: () => Date, report: (error: unknown) => void) => {
+/** How many events arrive, as what is watched needs it. */
+export interface EventRates {
+  /** Every request with events passes here. */
+  count(project: number, events: number): void
+  all(): Promise<ReadonlyMap<number, Rates>>
+  /** What is to be stored now: some projects, so that one transaction is not long. */
+  takeUnstored(now: number, most?: number): (tables: AccountTables) => Promise<void>
+  /** The project was removed. */
+  forget(project: number): void
+  /** Stores the rest. */
+  flush(): Promise<void>
+}
+
+export const createEventRates = (store: AccountStore, clock: () => Date, report: (error: unknown) => void): EventRates => {
   const counted = new Map<number, Mutable>()
   /** What arrived before the stored counts were read. */
   let early: { readonly project: number; readonly events: number; readonly at: number }[] | null = []
@@ -118,7 +131,7 @@ export const createEventRates = (store: AccountStore, clock: () => Date, report:
   const isOld = (now: number) => (project: number) => now - (storedAt.get(project) ?? 0) >= storedEveryMs
 
   return {
-    count(project: number, events: number): void {
+    count(project, events) {
       if (events === 0) return
       const at = clock().getTime()
       if (!early) add(project, events, at)
@@ -127,12 +140,11 @@ export const createEventRates = (store: AccountStore, clock: () => Date, report:
         load().catch(report)
       }
     },
-    async all(): Promise<ReadonlyMap<number, Rates>> {
+    async all() {
       await load()
       return counted
     },
-    /** What is to be stored now: some projects, so that one transaction is not long. */
-    takeUnstored(now: number, most = mostStored): (tables: AccountTables) => Promise<void> {
+    takeUnstored(now, most = mostStored) {
       const old = [...unstored].filter(isOld(now)).sort((a, b) => (storedAt.get(a) ?? 0) - (storedAt.get(b) ?? 0))
       const taken = old.slice(0, most)
       return async (tables) => {
@@ -143,13 +155,11 @@ export const createEventRates = (store: AccountStore, clock: () => Date, report:
         }
       }
     },
-    /** The project was removed. */
-    forget(project: number): void {
+    forget(project) {
       counted.delete(project)
       unstored.delete(project)
     },
-    /** Stores the rest. */
-    async flush(): Promise<void> {
+    async flush() {
       if (early && early.length > 0) await load()
       const left = [...unstored]
       if (left.length > 0) await store.write((tables) => writeRows(tables, left))
@@ -157,4 +167,3 @@ export const createEventRates = (store: AccountStore, clock: () => Date, report:
     },
   }
 }
-export type EventRates = ReturnType<typeof createEventRates>

@@ -8,10 +8,11 @@ import { createEventRates, type EventRates } from './event-rates.ts'
 import { dayMs } from './hours.ts'
 import { measureAll, serverRow } from './measure.ts'
 import { type Measured, serverId } from './measured.ts'
+import { createSharedRates } from './shared-rates.ts'
 import type { WatchedServer } from './watched-server.ts'
 import { createWatches, type Watches } from './watches.ts'
 
-// Looks every few minutes for what owners should know, as due work: one piece for all projects, because what it reads is in memory.
+// Looks every few minutes for what owners should know, as due work: one piece for all projects, because what it reads is in memory. Of several servers one looks at a time, and each counts what it takes.
 
 const minuteMs = 60_000
 const checkEveryMs = 5 * minuteMs
@@ -114,7 +115,7 @@ export interface OpenedWatching {
 /** `runs`: whether this process checks, and tells owners. */
 export function openWatching(parts: WatchingParts, runs = true): OpenedWatching {
   const { context, report } = parts
-  const rates = createEventRates(context.store, context.clock, report)
+  const rates = (context.isShared ? createSharedRates : createEventRates)(context.store, context.clock, report)
   const arrived: Arrived = { live: 0, past: 0, duplicates: 0, dropped: 0 }
   let latest: Measured | null = null
   const check = checkKind({
@@ -134,7 +135,7 @@ export function openWatching(parts: WatchingParts, runs = true): OpenedWatching 
       arrived[isPast ? 'past' : 'live'] += accepted
       arrived.duplicates += duplicates
       arrived.dropped += dropped
-      if (runs && !isPast) rates.count(project, accepted)
+      if ((runs || context.isShared) && !isPast) rates.count(project, accepted)
     },
     get latest() {
       return latest

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createBreaker } from '../../../src/service/plugins/breaker.ts'
-import { openFileStorage } from '../../../src/service/plugins/file-storage.ts'
+import { type FileStorage, openFileStorage, readStorageFile, writeStorageFile } from '../../../src/service/plugins/file-storage.ts'
 import { createMemoryCache } from '../../../src/service/plugins/memory-cache.ts'
 import { createMemoryStorage } from '../../../src/service/plugins/memory-storage.ts'
 
@@ -45,6 +45,44 @@ test('a file keeps what memory keeps, across any number of restarts', async () =
     }),
     { numRuns: 30 },
   )
+})
+
+test.each([
+  ['in a file', () => openFileStorage(newFile())],
+  ['in memory', async () => createMemoryStorage()],
+] as const)('%s a key is replaced only if it is as it was read', async (_where, open) => {
+  const storage = await open()
+  expect(await storage.replace('s', 'k', '1', '2')).toBe(false)
+  expect(await storage.replace('s', 'k', null, '1')).toBe(true)
+  expect(await storage.replace('s', 'k', null, '3')).toBe(false)
+  const both = [storage.replace('s', 'k', '1', '2'), storage.replace('s', 'k', '1', '3')]
+  expect([await Promise.all(both), await storage.get('s', 'k')]).toEqual([[true, false], '2'])
+  await (storage as Partial<FileStorage>).close?.()
+})
+
+test('what one file has is written to another one as it is', async () => {
+  const [from, to, none] = [newFile(), newFile(), newFile()]
+  const storage = await openFileStorage(from)
+  for (const [key, json] of [
+    ['b', '1'],
+    ['a', '"é\\n"'],
+    ['b', '2'],
+    ['c', null],
+  ] as const)
+    await storage.set('1/1', key, json)
+  await storage.set('2/1', 'b', '3')
+  await storage.set('2/1', 'b', null)
+  await storage.close()
+  const entries = await readStorageFile(from)
+  expect(entries).toEqual([
+    ['1/1', 'b', '2'],
+    ['1/1', 'a', '"é\\n"'],
+  ])
+  await writeStorageFile(to, entries)
+  expect(await readStorageFile(to)).toEqual(entries)
+  expect(await readStorageFile(none)).toEqual([])
+  await writeStorageFile(none, [])
+  await expect(readFile(none)).rejects.toThrow('ENOENT')
 })
 
 test('an incomplete last line was not acknowledged, and is left out; damaged lines lose only themselves', async () => {

@@ -2,6 +2,7 @@ import { InternalError } from '../../../errors/errors.ts'
 import type { Admission } from '../../admission/admission.ts'
 import type { Instance } from '../../storage/instance.ts'
 import type { Postgres } from '../../storage/postgres/client.ts'
+import type { PluginChanges } from '../../storage/postgres/plugin-changes.ts'
 import type { SharedStores } from '../../storage/shared-stores.ts'
 import { mostOpenProjects, type Stores } from '../../storage/stores.ts'
 import type { BackendHome, Backends } from '../backend.ts'
@@ -12,6 +13,7 @@ import { SharedNode } from './shared-node.ts'
 interface Parts {
   readonly stores: SharedStores
   readonly postgres: Postgres
+  readonly plugins: PluginChanges
   readonly holder: string
   readonly admission: Admission
   readonly instance: Pick<Instance, 'running' | 'memoryLimit'>
@@ -34,8 +36,8 @@ class SharedBackend extends LocalBackend<SharedIngestion> {
 }
 
 /** Projects that this server shares with others. */
-export function sharedBackends({ stores, postgres, holder, admission, instance, report, adopt }: Parts): Backends {
-  const node = new SharedNode({ postgres, partitions: stores.partitions, holder, report, adopt })
+export function sharedBackends({ stores, postgres, plugins, holder, admission, instance, report, adopt }: Parts): Backends {
+  const node = new SharedNode({ postgres, partitions: stores.partitions, plugins, holder, report, adopt })
   const home: Pick<LocalHome, 'stores' | 'admission'> = { stores: withoutFiles(stores), admission }
   const open = async (given: BackendHome): Promise<SharedBackend> => {
     const storage = await stores.open(given.settings().id)

@@ -9,6 +9,7 @@ import type { EventSource } from '../../../events/ingestion/decoding/event-sourc
 import { type BatchFacts, type Handed, type IngestAnswer, Intake } from '../../../events/ingestion/intake.ts'
 import { type Ingestion, Pipeline } from '../../../events/ingestion/pipeline.ts'
 import type { IngestLog, LogRecords } from '../../../events/ingestion/ports.ts'
+import { Transformer } from '../../../events/ingestion/transforming/transformer.ts'
 import type { WarningSummary } from '../../../events/ingestion/warnings.ts'
 import type { WireBatch } from '../../../events/ingestion/wire-batch.ts'
 import type { Content, Work } from '../../../events/ingestion/work.ts'
@@ -285,7 +286,9 @@ export class SharedIngestion extends Changes implements Ingestion, Followed {
       grown: (seq) => log.grown(seq),
       noteOutcome: (firstSeq, outcome) => void this.outcomes.set(firstSeq, JSON.stringify(outcome)),
     }
+    await this.node.usePlugins(project, signal)
     await this.look()
+    const transform = await this.openTransform(lease)
     const writer = await storage.openWriter(lease, {
       lost: () => this.node.hasLost(this),
       takeOutcomes: (seq) => {
@@ -303,6 +306,7 @@ export class SharedIngestion extends Changes implements Ingestion, Followed {
         clock: home.clock,
         settings: home.settings,
         salts: home.salts,
+        transform,
         onError: (error) => {
           if (!(error instanceof LeaseLost)) home.onError(error)
         },
@@ -312,6 +316,15 @@ export class SharedIngestion extends Changes implements Ingestion, Followed {
       await writer.close()
       throw error
     }
+  }
+
+  private async openTransform(lease: Lease): Promise<Transformer | undefined> {
+    const { transformations } = this.home
+    if (!transformations) return undefined
+    const { project, storage } = this
+    const transformer = new Transformer({ projectId: project, transformations, file: await storage.openTransformed(lease) })
+    transformer.started(storage.log.lastSeq)
+    return transformer
   }
 
   private mustBeOpen(): void {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Postgres } from '../../storage/postgres/client.ts'
 import { listen, type News } from '../../storage/postgres/news.ts'
 import type { Lease, PartitionState, Partitions } from '../../storage/postgres/partitions.ts'
+import type { PluginChanges } from '../../storage/postgres/plugin-changes.ts'
 
 // What one of several servers does for all its projects together: it takes leases and renews them, listens to the others, and looks where it has heard nothing.
 
@@ -30,6 +31,7 @@ export interface Followed {
 interface Parts {
   readonly postgres: Postgres
   readonly partitions: Partitions
+  readonly plugins: PluginChanges
   /** As leases name this server. */
   readonly holder: string
   report(error: unknown): void
@@ -99,6 +101,11 @@ export class SharedNode {
     this.parts.partitions.want(project, seq).catch(() => undefined) // it is said again
   }
 
+  /** Resolves when this server uses the plugins of the project as they are now. */
+  usePlugins(project: number, signal: AbortSignal): Promise<void> {
+    return this.parts.plugins.begin(project, signal)
+  }
+
   async state(project: number): Promise<PartitionState> {
     const [state] = await this.parts.partitions.look([project])
     return state!
@@ -112,6 +119,7 @@ export class SharedNode {
 
   private hear(news: News | null): void {
     if (news === null) return void this.look().catch(() => undefined)
+    if (news.kind === 'plugins') return void this.lookForPlugins()
     for (const [one] of this.followed) {
       if (one.project !== news.project) continue
       if (news.kind === 'grown') one.see({ lastSeq: news.seq, appliedSeq: 0 })
@@ -119,6 +127,13 @@ export class SharedNode {
       else if (news.kind === 'wanted') one.wanted(news.seq)
       else void this.take(one)
     }
+  }
+
+  /** Reading plugins takes its time, and leases must not wait for it. */
+  private lookForPlugins(): void {
+    this.parts.plugins.look().catch((error: unknown) => {
+      if (!this.isOut) this.parts.report(error)
+    })
   }
 
   private take(one: Followed): Promise<void> {
@@ -170,6 +185,7 @@ export class SharedNode {
     const { partitions, adopt } = this.parts
     const round = this.looks++
     if (round % renewEvery === 0) await this.renew()
+    this.lookForPlugins()
     const states = new Map(
       (await partitions.look([...this.followed.keys()].map(({ project }) => project))).map((state) => [state.project, state]),
     )

@@ -13,8 +13,10 @@ export type News =
   | { readonly kind: 'wanted'; readonly project: number; readonly seq: number }
   /** Nobody applies it any more. */
   | { readonly kind: 'free'; readonly project: number; readonly seq: number }
+  /** Its plugins have changed, for the `seq`th time. */
+  | { readonly kind: 'plugins'; readonly project: number; readonly seq: number }
 
-const kinds: ReadonlySet<string> = new Set(['grown', 'applied', 'wanted', 'free'] satisfies News['kind'][])
+const kinds: ReadonlySet<string> = new Set(['grown', 'applied', 'wanted', 'free', 'plugins'] satisfies News['kind'][])
 const againMs = [100, 500, 2_000]
 
 const channelOf = (schema: string): string => `waymark_${schema}`

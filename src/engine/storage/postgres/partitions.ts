@@ -104,8 +104,9 @@ export function openPartitions(postgres: Postgres): Partitions {
     },
     remove: (project) =>
       postgres.transaction(async (on) => {
-        const names = ['partitions', 'blocks', 'repeated_blocks', 'outcomes', 'answers', 'log', 'log_ends']
+        const names = ['partitions', 'blocks', 'repeated_blocks', 'outcomes', 'answers', 'transformed', 'log', 'log_ends']
         for (const name of names) await on.run(`DELETE FROM ${schema}.cluster_${name} WHERE project = $1`, [project])
+        await on.run(`DELETE FROM ${schema}.cluster_plugin_storage WHERE scope LIKE $1`, [`${project}/%`])
       }),
   }
 }

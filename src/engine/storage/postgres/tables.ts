@@ -41,6 +41,19 @@ const steps: readonly ((schema: string) => readonly string[])[] = [
     `CREATE UNLOGGED TABLE ${schema}.cluster_states (key text PRIMARY KEY, version uuid NOT NULL, state text NOT NULL, until timestamptz NOT NULL)`,
     `CREATE INDEX cluster_states_until ON ${schema}.cluster_states (until)`,
   ],
+  // Plugins: which version of them a project has, and the one that who applies it uses; what they keep and write; and what became of events that may have passed
+  // them before. Keys are JSON, because a text of PostgreSQL has not every character.
+  (schema) => [
+    `CREATE TABLE ${schema}.cluster_plugins (project integer PRIMARY KEY, version bigint NOT NULL, used_version bigint NOT NULL DEFAULT 0)`,
+    `CREATE TABLE ${schema}.cluster_plugin_storage (
+       scope text NOT NULL, key text NOT NULL, json text NOT NULL, place bigint GENERATED ALWAYS AS IDENTITY, PRIMARY KEY (scope, key))`,
+    `CREATE TABLE ${schema}.cluster_plugin_lines (
+       config integer NOT NULL, place bigint GENERATED ALWAYS AS IDENTITY, line text NOT NULL, PRIMARY KEY (config, place))`,
+    `CREATE TABLE ${schema}.cluster_transformed (
+       project integer NOT NULL, place bigint GENERATED ALWAYS AS IDENTITY, first_seq bigint NOT NULL, records integer NOT NULL, payloads bytea,
+       PRIMARY KEY (project, place))`,
+    `ALTER TABLE ${schema}.cluster_transformed ALTER COLUMN payloads SET STORAGE EXTERNAL`, // they are compressed
+  ],
 ]
 export const tablesVersion = steps.length
 

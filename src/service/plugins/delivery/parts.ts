@@ -37,7 +37,7 @@ export const eventRetry: Retry = { attempts: 15, firstMs: 10_000, growth: 3, lon
 export const pause: Retry = { attempts: Number.POSITIVE_INFINITY, firstMs: 1_000, growth: 2, longestMs: 5 * 60_000, jitter: 0.25 }
 
 export interface DeliveryParts extends RunnerParts {
-  readonly context: Pick<AccountContext, 'store' | 'clock' | 'newId' | 'settings'>
+  readonly context: Pick<AccountContext, 'store' | 'clock' | 'newId' | 'settings'> & Partial<Pick<AccountContext, 'isShared'>>
   /** Null if it no longer exists. */
   project(id: number): Promise<DeliveredProject | null>
   readonly deliver: PluginRuntime['deliver']

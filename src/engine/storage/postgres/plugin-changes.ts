@@ -1,0 +1,143 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { deferred } from '../../../lib/flow/deferred.ts'
+import type { Postgres } from './client.ts'
+import { told } from './news.ts'
+
+// Which plugins each server uses. A change counts the version of its project up, and is over when the server that applies the project uses that version: events that
+// are acknowledged afterwards pass the plugins as they are now, whichever server they come to.
+
+type Reload = (projects: readonly number[]) => Promise<void>
+
+export interface PluginChanges {
+  /** Plugins of these projects have changed, and this server has reloaded them. Resolves when those that apply the projects have too. */
+  made(projects: readonly number[]): Promise<void>
+  /** How this server reads the plugins of projects again. From now on it is called after changes at other servers. */
+  follow(reload: Reload): void
+  /** For a server that begins to apply a project: resolves when it uses the plugins as they are now. */
+  begin(project: number, signal: AbortSignal): Promise<void>
+  /** Finds what other servers have changed. */
+  look(): Promise<void>
+}
+
+interface Versioned {
+  readonly project: number
+  readonly version: number
+}
+
+const longestMs = 15_000
+const pauses = { firstMs: 10, growth: 1.5, longestMs: 250 } as const
+
+const never = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+
+/** `holder`: as leases name this server. */
+export async function openPluginChanges(
+  postgres: Postgres,
+  holder: string,
+  report: (error: unknown) => void,
+  mostMs: number = longestMs,
+): Promise<PluginChanges> {
+  const { schema } = postgres
+  const table = `${schema}.cluster_plugins`
+  const partitions = `${schema}.cluster_partitions`
+  const following = deferred<Reload>()
+  let reload: Reload | null = null
+  let looking: Promise<void> | null = null
+  let mustLookAgain = false
+
+  const read = async (where = '', params: readonly number[] = []): Promise<readonly Versioned[]> =>
+    (await postgres.rows<{ project: number; version: string }>(`SELECT project, version FROM ${table} ${where}`, params)).map(
+      ({ project, version }) => ({ project, version: Number(version) }),
+    )
+  /** Versions of which this server has read the plugins, at least. */
+  const known = new Map((await read()).map(({ project, version }) => [project, version]))
+  const note = ({ project, version }: Versioned) => known.set(project, Math.max(version, known.get(project) ?? 0))
+
+  const columnsOf = (all: readonly Versioned[]) => [all.map(({ project }) => project), all.map(({ version }) => version)] as const
+  const use = async (all: readonly Versioned[]): Promise<void> => {
+    if (all.length === 0) return
+    await postgres.run(
+      `UPDATE ${table} AS c SET used_version = greatest(c.used_version, u.version)
+       FROM unnest($1::integer[], $2::bigint[]) AS u (project, version), ${partitions} AS p
+       WHERE c.project = u.project AND p.project = u.project AND p.holder = $3`,
+      [...columnsOf(all), holder],
+    )
+  }
+  /** Who applies one of them uses an older version. Whoever takes a lease reads the plugins anew. */
+  const isOlder = async (all: readonly Versioned[]): Promise<boolean> => {
+    const found = await postgres.rows(
+      `SELECT 1 FROM unnest($1::integer[], $2::bigint[]) AS w (project, version) JOIN ${table} AS c ON c.project = w.project
+       JOIN ${partitions} AS p ON p.project = w.project
+       WHERE c.used_version < w.version AND p.holder IS NOT NULL AND p.until >= clock_timestamp() LIMIT 1`,
+      [...columnsOf(all)],
+    )
+    return found.length > 0
+  }
+
+  const lookOnce = async (): Promise<void> => {
+    if (!reload) return
+    const newer = (await read()).filter(({ project, version }) => version > (known.get(project) ?? 0))
+    if (newer.length === 0) return
+    await reload(newer.map(({ project }) => project))
+    for (const one of newer) note(one)
+    await use(newer)
+  }
+
+  const look = (): Promise<void> => {
+    if (looking) {
+      mustLookAgain = true
+      return looking
+    }
+    const work = async () => {
+      do {
+        mustLookAgain = false
+        await lookOnce()
+      } while (mustLookAgain)
+    }
+    looking = work().finally(() => {
+      looking = null
+    })
+    return looking
+  }
+
+  return {
+    look,
+    async made(projects) {
+      if (projects.length === 0) return
+      const found = await postgres.rows<{ project: number; version: string }>(
+        `WITH changed AS (INSERT INTO ${table} AS c (project, version) SELECT p.project, 1 FROM unnest($1::integer[]) AS p (project)
+           ON CONFLICT (project) DO UPDATE SET version = c.version + 1 RETURNING project, version)
+         SELECT project, version, ${told(schema, 'plugins', 'project', 'version')} FROM changed`,
+        [projects],
+      )
+      const changed = found.map(({ project, version }) => ({ project, version: Number(version) }))
+      // Another server may have made the version before: then this one has not read that change yet.
+      const current = changed.filter(({ project, version }) => (known.get(project) ?? 0) === version - 1)
+      for (const one of current) note(one)
+      await use(current)
+      if (current.length < changed.length) await look()
+      const until = performance.now() + mostMs
+      for (let ms: number = pauses.firstMs; await isOlder(changed); ms = Math.min(pauses.longestMs, ms * pauses.growth)) {
+        if (performance.now() > until) {
+          report(new Error(`The server that applies the events has not taken over a change of plugins within ${mostMs / 1000} s.`))
+          return
+        }
+        await pause(ms)
+      }
+    },
+    follow(given) {
+      reload = given
+      following.resolve(given)
+    },
+    async begin(project, signal) {
+      const given = await Promise.race([following.promise, never(signal)])
+      const found = await read('WHERE project = $1', [project])
+      await given([project])
+      for (const one of found) note(one)
+      await use(found)
+    },
+  }
+}

@@ -37,6 +37,8 @@ const recordsPerStatement = 2_000_000
 const recordsPerIndex = 2 * recordsPerStatement
 /** Shared memory is freed in large steps only: it takes a garbage collection. */
 const manyBytes = 64 * 2 ** 20
+/** Reads that events or persons changed in between are made again so often. */
+const mostAttempts = 4
 /** Further keys are read together with all others. */
 const mostChangedKeys = 1000
 
@@ -346,17 +348,20 @@ export class ProjectLists implements MemoryHolder {
     this.isChanging = true
     try {
       await this.stored()
-      for (let isBehind = !this.loaded || this.loaded.upTo < seq; ; isBehind = true) {
+      let isBehind = !this.loaded || this.loaded.upTo < seq
+      for (let attempt = 0; attempt < mostAttempts; attempt++) {
         if (isBehind) {
           await this.readersGone()
           if (!(await this.catchUp(source, seq))) return null
         }
-        const columns = await this.columnsFor(wanted, seq, this.loaded!)
+        const watched = watchReads(wanted)
+        const columns = await this.columnsFor(watched, seq, this.loaded!, attempt > 0)
         if (!columns) return null
-        // Persons who were merged meanwhile have no values.
-        if (wanted.columns.some((spec) => spec.of === 'person') && (await source.state()).mergesMark !== this.loaded!.merges.mark) continue
-        return await this.opened(wanted, columns, this.loaded!)
+        const hasRead = isBehind || watched.reads > 0 || wanted.columns.some((spec) => spec.of === 'person')
+        if (!hasRead || (await isStill(source, this.loaded!))) return await this.opened(wanted, columns, this.loaded!)
+        isBehind = true
       }
+      return null // a statement sees one state
     } catch (error) {
       const damage = damageIn(error)
       if (damage) {
@@ -521,7 +526,7 @@ export class ProjectLists implements MemoryHolder {
   }
 
   /** Null if they do not fit into memory. */
-  private async columnsFor(wanted: ColumnSource, seq: number, loaded: LoadedLists): Promise<readonly SomeColumn[] | null> {
+  private async columnsFor(wanted: ColumnSource, seq: number, loaded: LoadedLists, isAgain = false): Promise<readonly SomeColumn[] | null> {
     const { lists, columns } = loaded
     const ofEvents = wanted.columns.filter((spec) => spec.of === 'event')
     const ofPersons = wanted.columns.filter((spec) => spec.of === 'person')
@@ -549,7 +554,7 @@ export class ProjectLists implements MemoryHolder {
     const lasting = hasKept ? loaded.personBytes : 0
     if (keys.size + temporary + lasting > 0 && !this.makeRoom(loaded, temporary + lasting, keys)) return null
     const persons = new Map<ColumnSpec, SomeColumn>()
-    for (const spec of ofPersons) persons.set(spec, await this.valuesOfPersons(wanted, spec, seq, loaded))
+    for (const spec of ofPersons) persons.set(spec, await this.valuesOfPersons(wanted, spec, seq, loaded, isAgain))
     const found: SomeColumn[] = []
     for (const spec of wanted.columns) {
       if (spec.of === 'event') found.push(columns.get(spec.key)!.column)
@@ -562,14 +567,20 @@ export class ProjectLists implements MemoryHolder {
     return (made.length === 0 && !hasKept && ofPersons.length === 0) || this.makeRoom(loaded, temporary, keys) ? found : null
   }
 
-  /** What has changed up to a record is read. Others may still read the array of a query before. */
-  private async valuesOfPersons(wanted: ColumnSource, spec: PersonSpec, seq: number, loaded: LoadedLists): Promise<SomeColumn> {
+  /** What has changed up to a record is read; `isAgain`: perhaps by later records, too. Others may still read the array of a query before. */
+  private async valuesOfPersons(
+    wanted: ColumnSource,
+    spec: PersonSpec,
+    seq: number,
+    loaded: LoadedLists,
+    isAgain: boolean,
+  ): Promise<SomeColumn> {
     const known = loaded.ofPersons.get(spec.key)
     const found = known ?? { column: new ListColumn(spec.type, loaded.lists.persons), seq: 0 }
     loaded.ofPersons.delete(spec.key)
     const { column } = found
     let isNew = known === undefined
-    if (!known || known.seq < seq)
+    if (!known || known.seq < seq || isAgain)
       await wanted.ofPersons(spec, found.seq, (numbers, [part]) => {
         if (numbers.length === 0) return
         const most = numbers.reduce((max, person) => Math.max(max, person), 0)
@@ -712,6 +723,33 @@ export class ProjectLists implements MemoryHolder {
 const damageIn = (error: unknown): DamagedPages | null =>
   error instanceof DamagedPages ? error : error instanceof Error && error.cause instanceof DamagedPages ? error.cause : null
 
+/** Counts what is read from the store. */
+function watchReads(wanted: ColumnSource): ColumnSource & { readonly reads: number } {
+  let reads = 0
+  const counted =
+    <A extends readonly unknown[]>(read: (...args: A) => Promise<void>) =>
+    (...args: A): Promise<void> => {
+      reads++
+      return read(...args)
+    }
+  return {
+    columns: wanted.columns,
+    actors: wanted.actors ?? null,
+    ofEvents: counted((...args) => wanted.ofEvents(...args)),
+    ofPersons: counted((...args) => wanted.ofPersons(...args)),
+    ofKeys: counted((...args) => wanted.ofKeys(...args)),
+    get reads() {
+      return reads
+    },
+  }
+}
+
+/** Lists and columns are read by several statements. What was removed, split or merged in between would be in some of them and not in the others. */
+async function isStill(source: ListSource, { merges, changedSeq }: LoadedLists): Promise<boolean> {
+  const state = await source.state()
+  return state.mergesMark === merges.mark && state.changedSeq === changedSeq
+}
+
 /** `stored`: before they followed the store. */
 async function mustHaveEvery(
   source: ListSource,
@@ -719,7 +757,7 @@ async function mustHaveEvery(
   { seq, events }: LoadedLists,
 ): Promise<void> {
   if (seq !== stored.seq || events === stored.events) return
-  if ((await source.state()).changedSeq !== stored.changedSeq) return // events were removed meanwhile, and the next query makes other lists
+  if ((await source.state()).changedSeq !== stored.changedSeq) return // events were removed meanwhile: the lists are made again
   mustHold('lists have every event', false, () => ({ record: seq, lists: events, store: stored.events }))
 }
 

@@ -346,7 +346,8 @@ export class FileLog implements Log {
     if (!handle) return
     await handle.truncate(segment?.bytes ?? 0).catch(() => undefined)
     await handle.close().catch(() => undefined)
-    if (segment?.firstSeq === this.durableSeq + 1) {
+    // The only segment stays, without a record: its name says where the log goes on.
+    if (segment?.firstSeq === this.durableSeq + 1 && this.segments.length > 1) {
       this.segments.pop()
       this.isMarked = false
       await rm(segment.path, { force: true }).catch(() => undefined)
@@ -395,8 +396,9 @@ export class FileLog implements Log {
     if (due.length === 0) return
     await beforeDelete()
     for (const segment of due) {
-      await rm(segment.path, { force: true })
+      if (segment === this.segments.at(-1)) break // the one after it could not be begun
       this.segments.splice(this.segments.indexOf(segment), 1)
+      await rm(segment.path, { force: true })
     }
   }
 }

@@ -66,7 +66,7 @@ export async function openPluginChanges(
       [...columnsOf(all), holder],
     )
   }
-  /** Who applies one of them uses an older version. Whoever takes a lease reads the plugins anew. */
+  /** Who applies one of them uses an older version. A server that takes a lease reads the plugins anew. */
   const isOlder = async (all: readonly Versioned[]): Promise<boolean> => {
     const found = await postgres.rows(
       `SELECT 1 FROM unnest($1::integer[], $2::bigint[]) AS w (project, version) JOIN ${table} AS c ON c.project = w.project

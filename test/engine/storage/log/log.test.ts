@@ -8,6 +8,7 @@ import { type Disk, disk } from '../../../../src/engine/storage/log/disk.ts'
 import { FileLog, type LogSettings } from '../../../../src/engine/storage/log/file-log.ts'
 import type { Log, LogBatch, LogDamage, StoredBatch } from '../../../../src/engine/storage/log/log.ts'
 import { MemoryLog } from '../../../../src/engine/storage/log/memory-log.ts'
+import { deferred } from '../../../../src/lib/flow/deferred.ts'
 import { Texts } from '../../../../src/lib/text/texts.ts'
 import { assertGenerated } from '../../../harness/assert-generated.ts'
 
@@ -456,6 +457,53 @@ describe('forgetting', () => {
     const backedUpFile = join(directory, 'backed-up')
     if (text !== null) writeFileSync(backedUpFile, `${text}\n`)
     expect(await rotate({ backedUpFile }, 5)).toEqual(left)
+  })
+  test.each([
+    ['before older segments go', true],
+    ['after they went', false],
+  ])('a segment that gets no record %s leaves a log that goes on', async (_when, isBefore) => {
+    let isBroken = false
+    const [begun, deleting, deletion, sync] = [deferred<void>(), deferred<void>(), deferred<void>(), deferred<void>()]
+    const faulty: Disk = {
+      ...disk,
+      async sync(handle) {
+        if (!isBroken) return disk.sync(handle)
+        await sync.promise
+        throw codeError('EIO')
+      },
+    }
+    let deletions = 0
+    const beforeDelete = async () => {
+      if (++deletions === 1) return begun.promise
+      deleting.resolve()
+      await deletion.promise
+    }
+    const retention = { maxAge: Number.POSITIVE_INFINITY, maxBytes: 1 }
+    const first = await openLog({ segmentBytes: 1 })
+    await first.append(batch('1'))
+    await first.append(batch('2'))
+    await first.close()
+    const log = await openLog({ disk: faulty, segmentBytes: 1, retention, beforeDelete }, 2)
+    isBroken = true
+    const failing = log.append(batch('never acknowledged'))
+    failing.catch(() => undefined)
+    await expect.poll(segments).toContain('000000000003.arrow')
+    begun.resolve() // now there are three, of which the first two can go
+    await deleting.promise
+    if (!isBefore) deletion.resolve()
+    else {
+      sync.resolve()
+      await expect(failing).rejects.toMatchObject({ code: 'log-failed' })
+      deletion.resolve()
+    }
+    await expect.poll(segments).toHaveLength(1)
+    sync.resolve()
+    await expect(failing).rejects.toMatchObject({ code: 'log-failed' })
+    await log.close()
+    const again = await openLog({}, 2)
+    expect(again.damages).toEqual([])
+    expect(await again.append(batch('3'))).toEqual({ firstSeq: 3 })
+    expect(payloadsOf(await readAll(again, 3))).toEqual(['3'])
   })
   test('the first record that is left is known', async () => {
     await rotate({}, 5)

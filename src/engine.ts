@@ -418,7 +418,8 @@ function openWatchingOf(options: Located, accounts: Accounts, { plugins, notific
     disk: async () =>
       dataDir === ':memory:' || accounts.context.isShared ? null : { freeBytes: await disk.freeBytes(dataDir), minFreeBytes },
     quotas: () => accounts.eventQuotas.all(),
-    pluginProblem: (config) => plugins.configs.problem(config),
+    // Of several servers, the one that looks does not know what the others cannot use.
+    pluginProblem: (config) => (accounts.context.isShared ? null : plugins.configs.problem(config)),
   }
   const wakeDeliveries = () => notifications.scheduler.wake()
   return openWatching({ context: accounts.context, server, wakeDeliveries, report: onError }, options.notifications?.runs ?? true)
@@ -479,6 +480,7 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
   let instance: Instance | null = null
   let backends: Backends | null = null
   let host: PluginHost | null = null
+  let opening: OpenProjects | null = null
   let endSweeping = () => {}
   try {
     const onError = options.onError ?? warn
@@ -510,6 +512,7 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
       onError,
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
     })
+    opening = projects
     if (lock) await mustHaveControl(dataDir)
     const about = { clock, box: secretBox(options, isInMemory ? null : dataDir, cluster !== null) }
     const ofDirectory = { instance, cluster, isCopied: lock?.lastOwner === 'copied' }
@@ -587,6 +590,7 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
   } catch (error) {
     endSweeping()
     await host?.close().catch(() => undefined)
+    await opening?.close().catch(() => undefined)
     await backends?.close().catch(() => undefined)
     await instance?.close().catch(() => undefined) // why it could not be opened says more
     await cluster?.close().catch(() => undefined)
@@ -984,7 +988,7 @@ export class LocalWaymark implements Waymark {
     const known = { isOpen: this.closing === null, projects: ready.length, lag, failures, recentEnds, reach }
     if (this.dataDir === ':memory:') return { ...known, isWritable: true, freeBytes: null, minFreeBytes: 0, aside: [] }
     const [aside, isWritable, freeBytes] = await Promise.all([
-      allAside(this.dataDir),
+      this.parts.cluster ? this.parts.cluster.aside() : allAside(this.dataDir),
       access(this.dataDir, constants.W_OK).then(
         () => true,
         () => false,

@@ -7,12 +7,13 @@ import type { Backends } from './engine/backend/backend.ts'
 import { sharedBackends } from './engine/backend/shared/shared-backends.ts'
 import type { KeptAnswers } from './engine/execution/ports.ts'
 import { type ClusterFigures, type ClusterReach, ClusterWatch } from './engine/storage/cluster-watch.ts'
+import type { Aside } from './engine/storage/files/attempts-file.ts'
 import type { Instance } from './engine/storage/instance.ts'
 import type { EngineChoice } from './engine/storage/open-stores.ts'
 import { answersInPostgres } from './engine/storage/postgres/answers.ts'
 import { connectToPostgres } from './engine/storage/postgres/client.ts'
 import { openPluginChanges } from './engine/storage/postgres/plugin-changes.ts'
-import { linesInPostgres, storageInPostgres } from './engine/storage/postgres/plugin-storage.ts'
+import { linesInPostgres, storageInPostgres, sweepPlugins } from './engine/storage/postgres/plugin-storage.ts'
 import { openSharedSalts, type SharedSalts } from './engine/storage/postgres/salts.ts'
 import { type SharedStates, statesInPostgres } from './engine/storage/postgres/states.ts'
 import { prepareTables } from './engine/storage/postgres/tables.ts'
@@ -55,6 +56,8 @@ export interface Cluster {
   /** Null before the backends are open. */
   reach(): Promise<ClusterReach | null>
   figures(): Promise<ClusterFigures | null>
+  /** Records that ended each server which applied them. */
+  aside(): Promise<readonly Aside[]>
   close(): Promise<void>
 }
 
@@ -77,7 +80,12 @@ export async function openCluster({ dataDir, engine, clock, logKeptMs, isMove, r
       answers: answersInPostgres(postgres),
       salts: await openSharedSalts(postgres, clock),
       states: statesInPostgres(postgres),
-      plugins: { changes, storage: storageInPostgres(postgres), lines: linesInPostgres(postgres, otherLimits.pluginLines.number) },
+      plugins: {
+        changes,
+        storage: storageInPostgres(postgres),
+        lines: linesInPostgres(postgres, otherLimits.pluginLines.number),
+        sweep: () => sweepPlugins(postgres),
+      },
       accounts: (about) => openSharedAccounts(postgres, about),
       async backends(instance, adopt) {
         const { memoryLimit } = instance
@@ -104,6 +112,7 @@ export async function openCluster({ dataDir, engine, clock, logKeptMs, isMove, r
       },
       reach: async () => watch?.reach() ?? null,
       figures: async () => watch?.figures() ?? null,
+      aside: async () => watch?.aside() ?? [],
       close,
     }
   } catch (error) {

@@ -392,6 +392,12 @@ export class LocalProject implements Project {
     return this.backend.position
   }
 
+  /** @internal The same, whether or not the project has been opened. */
+  async end(): Promise<number> {
+    await this.refresh()
+    return this.backend.end()
+  }
+
   /** @internal Writes what its store has committed into its file, for a copy of its files. */
   async settle(): Promise<void> {
     await this.refresh()

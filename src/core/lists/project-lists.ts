@@ -37,7 +37,7 @@ const recordsPerStatement = 2_000_000
 const recordsPerIndex = 2 * recordsPerStatement
 /** Shared memory is freed in large steps only: it takes a garbage collection. */
 const manyBytes = 64 * 2 ** 20
-/** Reads that events or persons changed in between are made again so often. */
+/** Lists and columns are read by several statements. What was removed, split or merged in between would be in some of them and not in others, so they are read again, but not without end. */
 const mostAttempts = 4
 /** Further keys are read together with all others. */
 const mostChangedKeys = 1000
@@ -95,6 +95,8 @@ export class ProjectLists implements MemoryHolder {
   private loads = 0
   /** The lists have changed since their last complete update. */
   private isIncomplete = false
+  /** Of what was read last, some may be of another state than the rest. */
+  private isUnsure = false
   /** More than all of the budget: no query counts the events again to find that out. */
   private isTooLarge: boolean
   /** Serializes the changes. */
@@ -348,19 +350,29 @@ export class ProjectLists implements MemoryHolder {
     this.isChanging = true
     try {
       await this.stored()
-      let isBehind = !this.loaded || this.loaded.upTo < seq
+      let isBehind = !this.loaded || this.loaded.upTo < seq || this.isUnsure
       for (let attempt = 0; attempt < mostAttempts; attempt++) {
         if (isBehind) {
           await this.readersGone()
           if (!(await this.catchUp(source, seq))) return null
         }
         const watched = watchReads(wanted)
+        this.isUnsure = true
         const columns = await this.columnsFor(watched, seq, this.loaded!, attempt > 0)
         if (!columns) return null
-        const hasRead = isBehind || watched.reads > 0 || wanted.columns.some((spec) => spec.of === 'person')
-        if (!hasRead || (await isStill(source, this.loaded!))) return await this.opened(wanted, columns, this.loaded!)
+        const hasPersons = wanted.columns.some((spec) => spec.of === 'person')
+        const found = isBehind || hasPersons || watched.reads > 0 ? await source.state() : null
+        const isMerged = found !== null && (isBehind || hasPersons) && found.mergesMark !== this.loaded!.merges.mark
+        const isChanged = found !== null && found.changedSeq !== this.loaded!.changedSeq
+        if (!isMerged && !isChanged) {
+          this.isUnsure = false
+          return await this.opened(wanted, columns, this.loaded!)
+        }
+        // Where it goes on, all lists would be read again and again while others wait.
+        if (isChanged && attempt > 0) break
         isBehind = true
       }
+      this.forget()
       return null // a statement sees one state
     } catch (error) {
       const damage = damageIn(error)
@@ -391,7 +403,7 @@ export class ProjectLists implements MemoryHolder {
         this.isIncomplete = false
         if (!this.fits(loaded)) return null
       }
-      if (loaded.upTo < seq || !hasAll(loaded, wanted, recent)) return null
+      if (this.isUnsure || loaded.upTo < seq || !hasAll(loaded, wanted, recent)) return null
       const columns = await this.columnsFor(wanted, seq, loaded)
       return columns && (await this.opened(wanted, columns, loaded))
     } catch (error) {
@@ -580,7 +592,9 @@ export class ProjectLists implements MemoryHolder {
     loaded.ofPersons.delete(spec.key)
     const { column } = found
     let isNew = known === undefined
-    if (!known || known.seq < seq || isAgain)
+    // The lists may have events, and persons, behind the record that the query asked for.
+    const upTo = Math.max(seq, loaded.upTo)
+    if (!known || known.seq < upTo || isAgain)
       await wanted.ofPersons(spec, found.seq, (numbers, [part]) => {
         if (numbers.length === 0) return
         const most = numbers.reduce((max, person) => Math.max(max, person), 0)
@@ -589,7 +603,7 @@ export class ProjectLists implements MemoryHolder {
         column.write(part!, Int32Array.from(numbers))
       })
     if (column.values.length < loaded.lists.persons) column.renew(loaded.lists.persons + (loaded.lists.persons >> 4))
-    found.seq = Math.max(found.seq, seq)
+    found.seq = Math.max(found.seq, upTo)
     this.discard(column.takeDiscarded())
     if (spec.key !== '') loaded.ofPersons.set(spec.key, found)
     const { id, values, texts, numbers } = column
@@ -712,6 +726,7 @@ export class ProjectLists implements MemoryHolder {
   }
 
   private forget(): void {
+    this.isUnsure = false
     this.discard(this.loaded ? this.loaded.bytes : 0)
     this.loaded = null
     this.isIncomplete = false
@@ -742,12 +757,6 @@ function watchReads(wanted: ColumnSource): ColumnSource & { readonly reads: numb
       return reads
     },
   }
-}
-
-/** Lists and columns are read by several statements. What was removed, split or merged in between would be in some of them and not in the others. */
-async function isStill(source: ListSource, { merges, changedSeq }: LoadedLists): Promise<boolean> {
-  const state = await source.state()
-  return state.mergesMark === merges.mark && state.changedSeq === changedSeq
 }
 
 /** `stored`: before they followed the store. */

@@ -123,6 +123,15 @@ export class OnDemandBackend implements ProjectBackend, Closable {
     await this.inner?.look?.()
   }
 
+  /** The last record of its log, also of those that other servers have added. */
+  async end(): Promise<number> {
+    if (this.hasPosition) return this.position
+    return this.use(async (backend) => {
+      await backend.look?.()
+      return backend.position
+    })
+  }
+
   ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt'>): Promise<IngestAnswer> {
     return this.taken((backend) => backend.ingest(body, about))
   }

@@ -3,6 +3,8 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { Histogram, type HistogramCounts } from '../../lib/numbers/histogram.ts'
 import type { ClickHouseClient } from './clickhouse/client.ts'
 import { type ReplicaFacts, readReplicaFacts, readTableFacts, rowsWithin, type TableFacts } from './clickhouse/server-facts.ts'
+import type { Aside } from './files/attempts-file.ts'
+import { allSetAside } from './postgres/attempts.ts'
 import type { Postgres } from './postgres/client.ts'
 import { type LogFacts, readLogFacts } from './postgres/server-facts.ts'
 import type { WrittenBlock } from './shared-journal.ts'
@@ -105,6 +107,8 @@ export class ClusterWatch {
   private tables: readonly TableFacts[] = []
   private replicas: readonly ReplicaFacts[] = []
   private readonly lookAtTables: () => Promise<void>
+  /** Records that are set aside, as far as PostgreSQL answers. */
+  readonly aside: () => Promise<readonly Aside[]>
   /** Whether both engines answer. */
   readonly reach: () => Promise<ClusterReach>
 
@@ -118,6 +122,7 @@ export class ClusterWatch {
       ])
       return { accounts, store }
     }, keptMs)
+    this.aside = shared(async () => (await within(allSetAside(postgres), readMs)) ?? [], keptMs)
     this.lookAtTables = shared(async () => {
       this.tables = await readTableFacts(client, readMs).catch(() => [])
       this.replicas = await readReplicaFacts(client, readMs).catch(() => [])

@@ -1,8 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WaymarkError } from '../../errors/errors.ts'
-import type { EventWriter } from '../../events/ingestion/ports.ts'
-import type { TransformFile } from '../../events/ingestion/transforming/ports.ts'
+import type { AttemptStore, EventWriter } from '../../events/ingestion/ports.ts'
 import type { KeptFrom } from '../../language/catalog/removals.ts'
 import type { FileOfRows, ParquetOfRows } from '../execution/ports.ts'
 import { type ClickHouseClient, clusterOf, connectToClickHouse } from './clickhouse/client.ts'
@@ -18,12 +17,13 @@ import { answerBytes } from './duckdb/budget.ts'
 import { fileOfRows } from './duckdb/writing/file-of-rows.ts'
 import { parquetOfRows } from './duckdb/writing/parquet-of-rows.ts'
 import type { EngineChoice } from './open-stores.ts'
+import { attemptsInPostgres } from './postgres/attempts.ts'
 import { type Blocks, openBlocks } from './postgres/blocks.ts'
 import type { Postgres } from './postgres/client.ts'
 import { logRows } from './postgres/log-rows.ts'
 import { type Lease, openPartitions, type Partitions } from './postgres/partitions.ts'
 import { alone } from './postgres/tables.ts'
-import { transformedInPostgres } from './postgres/transformed.ts'
+import { type SharedTransformFile, transformedInPostgres } from './postgres/transformed.ts'
 import type { ProjectStorage } from './project-storage.ts'
 import { LeaseLost, sharedJournal, type WrittenBlock } from './shared-journal.ts'
 import { SharedLog } from './shared-log.ts'
@@ -37,7 +37,9 @@ export interface SharedStorage extends ProjectStorage {
     on: { lost(): void; takeOutcomes(seq: number): readonly (readonly [firstSeq: number, outcome: string])[] },
   ): Promise<EventWriter>
   /** The same server's note of what plugins made of events. */
-  openTransformed(lease: Lease): Promise<TransformFile>
+  openTransformed(lease: Lease): Promise<SharedTransformFile>
+  /** The same server's notes of what it applies. */
+  openAttempts(lease: Lease): Promise<AttemptStore>
   /** Of events in a range of the log: how many are stored, or were removed since. */
   countStored(fromSeq: number, toSeq: number): Promise<number>
   warnings(): Promise<readonly StoredWarning[]>
@@ -105,6 +107,7 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
         async openWriter(lease, on) {
           return openEventWriter(store, sharedJournal({ store, blocks, lease, clusterId, ...(noteBlock && { noteBlock }), ...on }))
         },
+        openAttempts: async (lease) => (await attemptsInPostgres(postgres, lease)).store,
         openTransformed: (lease) => transformedInPostgres(postgres, lease, () => new LeaseLost()),
         async countStored(fromSeq, toSeq) {
           let stored = 0

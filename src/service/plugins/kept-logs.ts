@@ -1,5 +1,6 @@
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { PluginLogEntry, PluginLogFilter, PluginLogs } from './host-ports.ts'
 
 // The log lines of plugins: a file of JSON lines per config, in the order of writing. It is written in the background, without fsync. A file that is full becomes the older of
@@ -7,8 +8,11 @@ import type { PluginLogEntry, PluginLogFilter, PluginLogs } from './host-ports.t
 
 const fullBytes = 512 * 1024
 const linesInMemory = 1_000
-/** That wait for a database which does not answer. */
+/** Lines that wait for a database which does not answer, of all configs and of one. */
 const mostWaiting = 10_000
+const mostOfConfig = 500
+const linesAtOnce = 500
+const [firstRestMs, longestRestMs] = [500, 30_000]
 
 export interface KeptLogs extends PluginLogs {
   add(entry: PluginLogEntry): void
@@ -55,32 +59,61 @@ const entryFrom = (text: string): PluginLogEntry[] => {
 /** Where lines of several servers are, by the number of a config. */
 export interface LogLines {
   add(lines: readonly (readonly [config: number, line: string])[]): Promise<void>
-  /** The oldest first. */
+  /** The newest ones, the oldest of them first. */
   of(config: number): Promise<readonly string[]>
-  /** Removes the lines of other configs. */
-  keep(configs: readonly number[]): Promise<void>
 }
 
-/** Written in the background, too. */
+type Line = readonly [config: number, line: string]
+
+/** Written in the background, too: lines of many are one statement. What cannot be written waits, up to a bound for each config. */
 export function logsInLines(lines: LogLines, report: (error: unknown) => void): KeptLogs {
-  let waiting: (readonly [config: number, line: string])[] = []
+  let waiting: Line[] = []
+  const counts = new Map<number, number>()
+  let group: Promise<void> | null = null
   let writing: Promise<void> | null = null
-  const writeAll = async () => {
-    while (waiting.length > 0) {
-      const some = waiting
-      waiting = []
-      await lines.add(some).catch(report)
+  const closing = new AbortController()
+
+  const writeGroup = async () => {
+    const some = waiting.splice(0, linesAtOnce)
+    try {
+      await lines.add(some)
+    } catch (error) {
+      waiting = [...some, ...waiting]
+      throw error
     }
+    for (const [config] of some) counts.set(config, counts.get(config)! - 1)
+  }
+  const writeAll = async () => {
+    let failures = 0
+    while (waiting.length > 0) {
+      group = writeGroup()
+      try {
+        await group
+        failures = 0
+      } catch (error) {
+        if (failures++ === 0) report(error)
+        if (closing.signal.aborted) break
+        await pause(Math.min(longestRestMs, firstRestMs * 2 ** failures), undefined, { ref: false, signal: closing.signal }).catch(
+          () => undefined,
+        )
+      }
+    }
+    group = null
     writing = null
+    if (waiting.length === 0) counts.clear()
   }
   return {
     add(entry) {
-      if (waiting.length >= mostWaiting) waiting.shift()
-      waiting.push([entry.plugin_config_id, JSON.stringify(entry)])
+      const config = entry.plugin_config_id
+      const known = counts.get(config) ?? 0
+      if (known >= mostOfConfig || waiting.length >= mostWaiting) return
+      counts.set(config, known + 1)
+      waiting.push([config, JSON.stringify(entry)])
       writing ??= writeAll()
     },
     async find(configId, filter) {
-      await writing
+      // What was written before the call is mostly in the group that is being written, or in the next one.
+      for (let i = 0; i < 2 && group; i++) await (group as Promise<void>).catch(() => undefined)
       const entries = (await lines.of(configId)).flatMap(entryFrom)
       // Each server writes several at a time.
       return newestFirst(
@@ -88,8 +121,9 @@ export function logsInLines(lines: LogLines, report: (error: unknown) => void): 
         filter,
       )
     },
-    keep: (configIds) => lines.keep([...configIds]),
+    keep: async () => undefined, // swept with what else plugins leave
     async close() {
+      closing.abort()
       await writing
     },
   }

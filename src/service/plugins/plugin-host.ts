@@ -25,9 +25,11 @@ import { type PluginVersion, runningVersion, waitsForAgreement } from './version
 export interface SharedPlugins {
   readonly storage: PluginStorage
   readonly lines: LogLines
+  /** Removes what plugins have left that are gone. */
+  sweep(): Promise<void>
   readonly changes: {
-    /** Resolves when the servers that apply the events of these projects have read their plugins again. */
-    made(projectIds: readonly number[]): Promise<void>
+    /** Resolves when the servers that apply the events of these projects have read their plugins again. `reloaded`: those that this one has. */
+    made(projectIds: readonly number[], reloaded: readonly number[]): Promise<void>
     /** How this server reads them again after changes at other ones. */
     follow(reload: (projectIds: readonly number[]) => Promise<void>): void
   }
@@ -65,8 +67,13 @@ export interface PluginHost extends PluginLoader, RuntimePort, PluginLogs {
   close(): Promise<void>
 }
 
-const configOf = async ({ context, box }: HostParts, row: ConfigRow, plugin: Plugin, version: PluginVersion): Promise<PluginConfig> => {
-  const attachments = await context.store.read.plugin_attachments.find({ plugin_config_id: row.id })
+const configOf = (
+  box: SecretBox,
+  row: ConfigRow,
+  plugin: Plugin,
+  version: PluginVersion,
+  attachments: readonly PluginAttachment[],
+): PluginConfig => {
   const capabilities = version.capabilities as Capabilities
   return {
     id: row.id,
@@ -95,9 +102,12 @@ const configOf = async ({ context, box }: HostParts, row: ConfigRow, plugin: Plu
   }
 }
 
+/** Projects whose plugins are read at the same time. */
+const reloadedAtOnce = 4
+
 /** Gives the runtime the configs of projects, and disables those that it gives up. */
 const createConfigLoader = (parts: HostParts, runtime: () => PluginRuntime) => {
-  const { context, shared, report } = parts
+  const { context, box, shared, report } = parts
   const { store, clock } = context
   /** Configs that cannot be given to the runtime. */
   const unusable = new Map<number, string>()
@@ -116,18 +126,18 @@ const createConfigLoader = (parts: HostParts, runtime: () => PluginRuntime) => {
       await logActivity(context, tables, { ...about, by: null, changes })
       return true
     })
-    if (!isDisabled) return
-    await reload(projectId)
-    await shared?.changes.made([projectId])
+    if (isDisabled) await changed([projectId])
   }
   /** Configs with code for this server. */
   const configsOf = async (rows: readonly ConfigRow[]): Promise<PluginConfig[]> => {
     const configs: PluginConfig[] = []
     for (const row of rows) {
+      // If they cannot be read, the plugins stay as they are.
+      const plugin = await store.read.plugins.first({ id: row.plugin_id })
+      const version = plugin && (await runningVersion(store.read, row, plugin))
+      const attachments = version ? await store.read.plugin_attachments.find({ plugin_config_id: row.id }) : []
       try {
-        const plugin = await store.read.plugins.first({ id: row.plugin_id })
-        const version = plugin && (await runningVersion(store.read, row, plugin))
-        const config = version && (await configOf(parts, row, plugin, version))
+        const config = version && configOf(box, row, plugin, version, attachments)
         if (config?.plugin.files['index.ts'] !== undefined) configs.push(config)
         changedAt.set(row.id, row.updated_at.getTime())
         if (version === null) unusable.set(row.id, waitsForAgreement)
@@ -154,7 +164,25 @@ const createConfigLoader = (parts: HostParts, runtime: () => PluginRuntime) => {
     void settled.then(() => turns.get(projectId) === settled && turns.delete(projectId))
     return turn
   }
-  return { unusable, disable, reload }
+  /** Returns the projects whose plugins could be read again. */
+  const reloadSome = async (projectIds: readonly number[]): Promise<readonly number[]> => {
+    const left = [...projectIds]
+    const done: number[] = []
+    const reloadNext = async () => {
+      for (let id = left.pop(); id !== undefined; id = left.pop()) {
+        const project = id
+        await reload(project).then(() => done.push(project), report)
+      }
+    }
+    await Promise.all(Array.from({ length: reloadedAtOnce }, reloadNext))
+    return done
+  }
+  /** After a change here: until other servers have read it, too. */
+  const changed = async (projectIds: readonly number[]): Promise<void> => {
+    const reloaded = await reloadSome(projectIds)
+    await shared?.changes.made(projectIds, reloaded).catch(report)
+  }
+  return { unusable, disable, reload, reloadSome, changed }
 }
 
 const openLogs = ({ folder, shared, report }: HostParts): KeptLogs =>
@@ -183,7 +211,7 @@ export async function openPluginHost(parts: HostParts): Promise<PluginHost> {
       message,
       instance_id: instanceId,
     })
-  const { unusable, disable, reload } = createConfigLoader(parts, () => runtime)
+  const { unusable, disable, reload, reloadSome, changed } = createConfigLoader(parts, () => runtime)
   const runtime: PluginRuntime = createPluginRuntime(
     {
       outbound: createOutbound(network),
@@ -201,8 +229,9 @@ export async function openPluginHost(parts: HostParts): Promise<PluginHost> {
   const schedule = createPluginSchedule({ context, report, runtime })
   const all = await store.read.plugin_configs.find({})
   const projects = new Set(all.filter(({ enabled, is_deleted }) => enabled && !is_deleted).map(({ project_id }) => project_id))
-  for (const id of projects) await reload(id).catch(report)
+  for (const id of projects) await reload(id)
   await logs.keep(new Set(all.map(({ id }) => id)))
+  await shared?.sweep()
 
   if (files && projects.size > 0) await moveFromStorage(files, store, report)
   if (ticks) schedule.begin()
@@ -221,16 +250,17 @@ export async function openPluginHost(parts: HostParts): Promise<PluginHost> {
       await jobs.add({ projectId, configId, name: type, payload: sent, at: clock().toISOString() })
     },
     async changed(projectIds) {
-      const changed = [...new Set(projectIds)]
-      await Promise.all(changed.map((id) => reload(id).catch(report)))
+      const unique = [...new Set(projectIds)]
+      await changed(unique)
       schedule.wake()
-      await shared?.changes.made(changed).catch(report)
       // Their first events do not wait for the setup, and what is wrong with it is known early.
-      for (const id of changed) runtime.prepare(id).catch(report)
+      for (const id of unique) runtime.prepare(id).catch(report)
+      await shared?.sweep().catch(report)
     },
     async reload(projectIds) {
-      await Promise.all(projectIds.map(reload))
+      const done = await reloadSome(projectIds)
       schedule.wake()
+      if (done.length < projectIds.length) throw new Error('The plugins of a project could not be read')
     },
     problem: (configId) => unusable.get(configId) ?? runtime.problem(configId),
     attachmentContents: (attachment) => attachmentContents(box, attachment),

@@ -37,6 +37,7 @@ export interface PluginRuntime {
   /** Loads and sets up the plugins of a project, which otherwise happens at their first call. */
   prepare(projectId: number): Promise<void>
   hasPlugins(projectId: number): boolean
+  isLoaded(projectId: number, configId: number): boolean
   /** Whether events of a project pass through plugins before they are stored. */
   hasTransformations(projectId: number): boolean
   /** The projects that have plugins; with that task. */
@@ -144,6 +145,8 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
     },
 
     hasPlugins: (projectId) => projects.has(projectId),
+
+    isLoaded: (projectId, configId) => chosen(projectId, [configId]).length > 0,
 
     hasTransformations: (projectId) => pluginsOf(projectId).some((plugin) => plugin.mayHave('processEvent')),
 

@@ -113,7 +113,7 @@ const taskKind = ({ context: { store, clock }, runtime }: ScheduleParts): Kind<D
   }
 }
 
-const jobKind = ({ context: { store }, runtime }: ScheduleParts): Kind<PluginJobRow> => ({
+const jobKind = ({ context: { store, isShared = false }, runtime }: ScheduleParts): Kind<PluginJobRow> => ({
   name: 'plugin job',
   share,
   retry: { attempts: 8, firstMs: 5_000, growth: 2, longestMs: 3_600_000, jitter: 0.25 },
@@ -132,6 +132,10 @@ const jobKind = ({ context: { store }, runtime }: ScheduleParts): Kind<PluginJob
   },
   async run(job) {
     const { project_id: projectId, plugin_config_id: configId, name, payload } = job
+    // Another server may have enabled it a moment ago.
+    const mayComeLater = async () =>
+      isShared && (await store.read.plugin_configs.first({ id: configId, enabled: true, is_deleted: false })) !== undefined
+    if (!runtime.isLoaded(projectId, configId) && (await mayComeLater())) throw new Again('The plugin is not loaded yet')
     const { status, isRetryable, reason } = await runtime.runJob({ projectId, configId, name, payload })
     if (status === 'failed' && isRetryable) throw new Again(reason ?? '')
     return (tables) => tables.plugin_jobs.remove({ id: job.id })

@@ -34,9 +34,12 @@ export function createSharedRates(store: AccountStore, clock: () => Date, report
   let timer: NodeJS.Timeout | null = null
 
   const add = async (tables: AccountTables, some: readonly (readonly [number, readonly Arrived[]])[]): Promise<void> => {
+    const ids = some.map(([id]) => id)
+    const there = new Set((await tables.projects.find({ id: ids })).map(({ id }) => id))
+    const rows = new Map((await tables.event_hours.find({ project_id: ids })).map((row) => [row.project_id, row]))
     for (const [id, pieces] of some) {
-      if (!(await tables.projects.first({ id }))) continue
-      const row = await tables.event_hours.first({ project_id: id })
+      if (!there.has(id)) continue
+      const row = rows.get(id)
       let rates = row && keptOf(row)
       for (const { from, to, events } of pieces) {
         const next = withEvents(rates, events, from)
@@ -46,6 +49,9 @@ export function createSharedRates(store: AccountStore, clock: () => Date, report
       if (row) await tables.event_hours.update({ project_id: id }, after)
       else await tables.event_hours.insert(after)
     }
+  }
+  const flushLater = (): void => {
+    timer ??= setTimeout(() => void flush().catch(report), storedEveryMs).unref()
   }
   /** What cannot be stored is tried again with what comes next. */
   const storeAll = async (): Promise<void> => {
@@ -57,6 +63,7 @@ export function createSharedRates(store: AccountStore, clock: () => Date, report
         await store.write((tables) => add(tables, some))
       } catch (error) {
         for (const [id, pieces] of [...some, ...taken]) arrived.set(id, [...pieces, ...(arrived.get(id) ?? [])])
+        flushLater()
         throw error
       }
     }
@@ -68,10 +75,6 @@ export function createSharedRates(store: AccountStore, clock: () => Date, report
     storing = turn.catch(() => undefined)
     return turn
   }
-  const flushLater = (): void => {
-    timer ??= setTimeout(() => void flush().catch(report), storedEveryMs).unref()
-  }
-
   return {
     flush,
     count(project, events) {

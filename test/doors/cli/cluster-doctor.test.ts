@@ -18,6 +18,7 @@ const shared: SharedFindings = {
   names: { 1: 'Shop' },
   repeated: [],
   unfinished: [],
+  aside: [],
 }
 const postgres: PostgresFindings = {
   version: '17.2',

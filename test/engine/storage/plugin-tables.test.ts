@@ -3,7 +3,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Postgres as Connected, connectToPostgres } from '../../../src/engine/storage/postgres/client.ts'
 import { openPartitions } from '../../../src/engine/storage/postgres/partitions.ts'
 import { openPluginChanges } from '../../../src/engine/storage/postgres/plugin-changes.ts'
-import { linesInPostgres, putStorage, readStorage, storageInPostgres } from '../../../src/engine/storage/postgres/plugin-storage.ts'
+import {
+  linesInPostgres,
+  putStorage,
+  readStorage,
+  storageInPostgres,
+  sweepPlugins,
+} from '../../../src/engine/storage/postgres/plugin-storage.ts'
 import { prepareTables } from '../../../src/engine/storage/postgres/tables.ts'
 import { transformedInPostgres } from '../../../src/engine/storage/postgres/transformed.ts'
 import { deferred } from '../../../src/lib/flow/deferred.ts'
@@ -13,6 +19,18 @@ import { type Postgres, startPostgres, whyNoPostgres } from '../../harness/postg
 
 const missing = whyNoPostgres()
 if (missing) console.log(`Plugins of several servers: skipped, ${missing}.`)
+
+const line = (config: number, message: string) => ({
+  id: message,
+  team_id: 1,
+  plugin_id: 1,
+  plugin_config_id: config,
+  timestamp: new Date('2026-01-01T00:00:00Z'),
+  source: 'CONSOLE' as const,
+  type: 'LOG' as const,
+  message,
+  instance_id: 'x',
+})
 
 describe.skipIf(missing !== null)('plugins of several servers', () => {
   let server: Postgres
@@ -83,33 +101,57 @@ describe.skipIf(missing !== null)('plugins of several servers', () => {
   })
 
   test('of a log the newest lines are kept, and those of other configs are not', async () => {
-    const line = (config: number, message: string) => ({
-      id: message,
-      team_id: 1,
-      plugin_id: 1,
-      plugin_config_id: config,
-      timestamp: new Date('2026-01-01T00:00:00Z'),
-      source: 'CONSOLE' as const,
-      type: 'LOG' as const,
-      message,
-      instance_id: 'x',
-    })
     const all = { after: null, before: null, search: '', types: [] }
-    const [a, b] = [1, 2].map(() => logsInLines(linesInPostgres(postgres, 20), fail))
+    const servers = [1, 2].map(() => linesInPostgres(postgres, 20))
     for (let i = 0; i < 50; i++) {
-      const one = i % 2 ? a : b
-      one!.add(line(i < 45 ? 1 : 2, `\0 ${i}`))
-      if (i % 10 === 9) for (const each of [a, b]) await each!.close() // written
+      const logs = logsInLines(servers[i % 2]!, fail)
+      logs.add(line(i < 45 ? 1 : 2, `\0 ${i}`))
+      await logs.close() // it is written
     }
-    await a!.keep(new Set([1, 2]))
-    const messages = async (config: number) => (await b!.find(config, all)).map(({ message }) => Number(message.slice(2)))
-    expect((await messages(1)).length).toBe(20)
-    expect((await messages(1)).every((n) => n >= 20)).toBe(true) // of ten at the same time any come first
-    expect((await messages(2)).toSorted((x, y) => x - y)).toEqual([45, 46, 47, 48, 49])
-    b!.add(line(4, '\0 4')) // of a config that another server has just made
-    await b!.close()
-    await a!.keep(new Set([2, 3]))
-    expect([await messages(1), (await messages(2)).length, await messages(4)]).toEqual([[], 5, [4]])
+    const reader = logsInLines(servers[0]!, fail)
+    const messages = async (config: number) => (await reader.find(config, all)).map(({ message }) => Number(message.slice(2)))
+    expect(await messages(1)).toEqual(Array.from({ length: 20 }, (_, i) => 44 - i))
+    expect(await messages(2)).toEqual([49, 48, 47, 46, 45])
+    const kept = await postgres.rows<{ n: string }>('SELECT count(*) AS n FROM waymark.cluster_plugin_lines WHERE config = 1')
+    expect(Number(kept[0]!.n)).toBeLessThan(24)
+    // Few lines may be long.
+    for (let i = 0; i < 5; i++) await servers[0]!.add([[3, `"${'x'.repeat(600_000)}${i}"`]])
+    expect((await servers[0]!.of(3)).map((text) => text.at(-2))).toEqual(['2', '3', '4'])
+    await postgres.run('CREATE TABLE waymark.plugin_configs (id integer, project_id integer)')
+    await postgres.run('CREATE TABLE waymark.projects (id integer)')
+    await postgres.run('INSERT INTO waymark.plugin_configs VALUES (2, 7)')
+    const storage = storageInPostgres(postgres)
+    await storage.set('7/2', 'k', '1')
+    await storage.set('7/1', 'k', '1')
+    await sweepPlugins(postgres)
+    expect([await messages(1), (await messages(2)).length, await storage.get('7/1', 'k'), await storage.get('7/2', 'k')]).toEqual([
+      [],
+      5,
+      null,
+      '1',
+    ])
+  })
+
+  test('lines that cannot be written wait, of one config so many that others have room, and are reported once', async () => {
+    let isBroken = true
+    const written: string[] = []
+    const reports: unknown[] = []
+    const lines = {
+      async add(some: readonly (readonly [number, string])[]) {
+        if (isBroken) throw new Error('gone')
+        written.push(...some.map(([, text]) => text))
+      },
+      of: async () => [],
+    }
+    const logs = logsInLines(lines, (error) => reports.push(error))
+    for (let i = 0; i < 2_000; i++) logs.add(line(1, 'noise'))
+    logs.add(line(2, 'news'))
+    await expect.poll(() => reports.length).toBe(1)
+    isBroken = false
+    await expect.poll(() => written.length, { timeout: 10_000 }).toBe(501)
+    expect(written.some((text) => text.includes('news'))).toBe(true)
+    expect(reports).toHaveLength(1)
+    await logs.close()
   })
 
   test('what an earlier server made of events is found by the next one, which keeps the earlier one from adding to it', async () => {
@@ -156,7 +198,7 @@ describe.skipIf(missing !== null)('plugins of several servers', () => {
       read.push(`holder ${projects}`)
     })
     let isOver = false
-    const made = changing.made([1, 2]).then(() => {
+    const made = changing.made([1, 2], [1, 2]).then(() => {
       isOver = true
     })
     const versions = async () => (await postgres.rows('SELECT 1 FROM waymark.cluster_plugins')).length
@@ -168,10 +210,10 @@ describe.skipIf(missing !== null)('plugins of several servers', () => {
     await made
     expect([read, problems]).toEqual([['holder 1,2'], []])
     // A server that reads nothing any more is not waited for without end; and not at all once its lease has ended.
-    await changing.made([1])
+    await changing.made([1], [1])
     expect(String(problems)).toContain('has not taken over a change of plugins within 0.2 s')
     await postgres.run("UPDATE waymark.cluster_partitions SET until = clock_timestamp() - interval '1 second'")
-    await changing.made([1])
+    await changing.made([1], [1])
     expect(problems.length).toBe(1)
   })
 
@@ -184,7 +226,7 @@ describe.skipIf(missing !== null)('plugins of several servers', () => {
     b.follow(async (projects) => void seen.b.push(...projects))
     await begun
     expect(seen.a).toEqual([5])
-    await Promise.all([a.made([5]), b.made([5])])
+    await Promise.all([a.made([5], [5]), b.made([5], [])])
     await Promise.all([a.look(), b.look()])
     const [row] = await postgres.rows<{ version: string }>('SELECT version FROM waymark.cluster_plugins WHERE project = 5')
     expect(row?.version).toBe('2')

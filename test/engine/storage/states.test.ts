@@ -154,7 +154,9 @@ describe.skipIf(missing !== null)('of several servers, on PostgreSQL', () => {
 
   test('tables of the first format get what they lack, and keep their rows', async () => {
     const [one] = connections as [Connected]
-    await one.run('DROP TABLE waymark.cluster_states')
+    const later = ['states', 'plugins', 'plugin_storage', 'plugin_lines', 'transformed', 'set_aside']
+    for (const name of later) await one.run(`DROP TABLE waymark.cluster_${name}`)
+    await one.run('ALTER TABLE waymark.cluster_partitions DROP COLUMN deaths, DROP COLUMN attempt')
     await one.run("UPDATE waymark.cluster_facts SET value = '1' WHERE key = 'version'")
     await one.run('INSERT INTO waymark.cluster_log_ends (project, last_seq) VALUES (7, 70)')
     const id = await prepareTables(one, async () => undefined)

@@ -380,7 +380,7 @@ const rows: Readonly<Record<string, Row>> = {
       const storedEvents = { range: async () => ({ events: [stored], through: 1 }), at: async () => [] }
       return createDeliverer({
         context: { ...world.waymark.accounts.context, store: process.store },
-        project: async () => ({ position: 1, storedEvents }),
+        project: async () => ({ position: 1, end: async () => 1, storedEvents }),
         async deliver(_project, { event: delivered }) {
           outside.push(String(delivered.uuid))
           await process.outside()

@@ -6,6 +6,7 @@ import {
   type SharedFindings,
 } from '../../../engine/storage/recovery/cluster-inspector.ts'
 import type { EngineChoice } from '../../../engine.ts'
+import { asideText, sharedAsidePlace } from '../../../lib/text/aside-text.ts'
 import { bytesText } from '../../../lib/text/bytes-text.ts'
 import { createSecretBox } from '../../../service/accounts/secrets/secret-box.ts'
 import { listOf, type Output, type Values } from '../command.ts'
@@ -89,7 +90,7 @@ function projectLine(partition: SharedFindings['log']['partitions'][number], nam
 
 function sharedLines(shared: SharedFindings | null): Line[] {
   if (!shared) return [good('Schema', 'no server has started here yet: the first one makes the tables')]
-  const { format, knownFormat, log, names, repeated, unfinished } = shared
+  const { format, knownFormat, log, names, repeated, unfinished, aside } = shared
   const isNewer = format > knownFormat
   const older = format < knownFormat ? `; the next server that starts changes it to ${knownFormat}` : ''
   return [
@@ -98,6 +99,7 @@ function sharedLines(shared: SharedFindings | null): Line[] {
       : good('Schema', `format ${format}${older}`),
     good('Log', `${bytesText(log.bytes)} in PostgreSQL`),
     ...log.partitions.map((one) => projectLine(one, names[one.project], unfinished.includes(one.project))),
+    ...aside.map(({ project, records }) => problem(`Project ${project}`, asideText(records, sharedAsidePlace))),
     ...repeated.map(({ project, blocks }) =>
       good(
         `Project ${project}`,

@@ -2,7 +2,7 @@ import type { Download } from '../../../engine/execution/download.ts'
 import type { LocalWaymark } from '../../../engine.ts'
 import { WaymarkError } from '../../../errors/errors.ts'
 import type { PropertyTypeInput } from '../../../events/ingestion/decoding/inputs.ts'
-import { asideText } from '../../../lib/text/aside-text.ts'
+import { asideText, sharedAsidePlace } from '../../../lib/text/aside-text.ts'
 import type { DownloadFormat, IngestAnswer } from '../../../project.ts'
 import type { AnswerWarning } from '../../../queries/query-types.ts'
 import { limitsOf } from '../../../service/accounts/projects/historical-imports.ts'
@@ -265,10 +265,11 @@ export const directoryCommands = {
 
   /** Projects that were requested and failed to open, with the reason. */
   failures: async (waymark: LocalWaymark, _: object): Promise<readonly { readonly project: number; readonly message: string }[]> => {
-    const { failures, aside } = await waymark.condition()
+    const { failures, aside, reach } = await waymark.condition()
+    const place = reach ? sharedAsidePlace : undefined
     return [
       ...failures.map(({ project, what, error }) => ({ project, message: `${what}: ${error instanceof Error ? error.message : error}` })),
-      ...aside.map(({ project, records }) => ({ project, message: asideText(records) })),
+      ...aside.map(({ project, records }) => ({ project, message: asideText(records, place) })),
     ]
   },
 

@@ -50,6 +50,8 @@ export class SharedIngestion extends Changes implements Ingestion, Followed {
   private inner: Pipeline | null = null
   private holding: { readonly lease: Lease; readonly ending: AbortController; done: Promise<void> } | null = null
   private startFailure: unknown = null
+  /** Of the latest lease. */
+  private transformed: Awaited<ReturnType<SharedStorage['openTransformed']>> | null = null
   private kept: { readonly seq: number; readonly from: KeptFrom } | null = null
   private isClosed = false
 
@@ -143,6 +145,7 @@ export class SharedIngestion extends Changes implements Ingestion, Followed {
   }
 
   hold(lease: Lease): void {
+    if (this.isClosed) return // the next server gets it
     const ending = new AbortController()
     const holding = { lease, ending, done: Promise.resolve() }
     this.holding = holding
@@ -157,6 +160,7 @@ export class SharedIngestion extends Changes implements Ingestion, Followed {
     const { inner } = this
     this.inner = null
     await inner?.release(new LeaseLost())
+    await this.transformed?.release().catch(() => undefined) // tried again before the next lease
   }
 
   trim(): Promise<void> {
@@ -173,6 +177,7 @@ export class SharedIngestion extends Changes implements Ingestion, Followed {
     this.inner = null
     try {
       await inner?.close()
+      await this.transformed?.release()
     } finally {
       await this.node.leave(this)
       this.waiters.reject(new WaymarkError('closed', {}))
@@ -265,8 +270,9 @@ export class SharedIngestion extends Changes implements Ingestion, Followed {
       } catch (error) {
         if (signal.aborted) return
         if (!(error instanceof LeaseLost)) {
+          // Once, however often it is tried.
+          if (String(this.startFailure) !== String(error)) this.home.onError(error)
           this.startFailure = error
-          this.home.onError(error)
         }
         await pause(againMs, undefined, { signal, ref: false }).catch(() => undefined)
       }
@@ -288,7 +294,7 @@ export class SharedIngestion extends Changes implements Ingestion, Followed {
     }
     await this.node.usePlugins(project, signal)
     await this.look()
-    const transform = await this.openTransform(lease)
+    const [transform, attempts] = [await this.openTransform(lease), await storage.openAttempts(lease)]
     const writer = await storage.openWriter(lease, {
       lost: () => this.node.hasLost(this),
       takeOutcomes: (seq) => {
@@ -307,6 +313,7 @@ export class SharedIngestion extends Changes implements Ingestion, Followed {
         settings: home.settings,
         salts: home.salts,
         transform,
+        attempts,
         onError: (error) => {
           if (!(error instanceof LeaseLost)) home.onError(error)
         },
@@ -322,7 +329,11 @@ export class SharedIngestion extends Changes implements Ingestion, Followed {
     const { transformations } = this.home
     if (!transformations) return undefined
     const { project, storage } = this
-    const transformer = new Transformer({ projectId: project, transformations, file: await storage.openTransformed(lease) })
+    // What this server had begun and did not finish has not ended it.
+    await this.transformed?.release()
+    const file = await storage.openTransformed(lease)
+    this.transformed = file
+    const transformer = new Transformer({ projectId: project, transformations, file })
     transformer.started(storage.log.lastSeq)
     return transformer
   }

@@ -55,6 +55,9 @@ export class SharedNode {
   private looks = 0
   /** The last look failed. */
   private isOut = false
+  /** Why plugins could not be read. */
+  private pluginProblem = ''
+  private readonly trimming = new Set<Followed>()
 
   constructor(parts: Parts) {
     this.parts = parts
@@ -131,9 +134,15 @@ export class SharedNode {
 
   /** Reading plugins takes its time, and leases must not wait for it. */
   private lookForPlugins(): void {
-    this.parts.plugins.look().catch((error: unknown) => {
-      if (!this.isOut) this.parts.report(error)
-    })
+    this.parts.plugins.look().then(
+      () => {
+        this.pluginProblem = ''
+      },
+      (error: unknown) => {
+        if (!this.isOut && String(error) !== this.pluginProblem) this.parts.report(error)
+        this.pluginProblem = String(error)
+      },
+    )
   }
 
   private take(one: Followed): Promise<void> {
@@ -194,12 +203,22 @@ export class SharedNode {
       if (!state) continue
       one.see(state)
       if (!lease && state.isFree) void this.take(one)
-      else if (lease && round % trimEvery === 0) await one.trim()
+      else if (lease && round % trimEvery === 0) this.trim(one)
     }
     if (round % renewEvery !== 0) return
     const known = new Set([...this.followed.keys()].map(({ project }) => project))
     const orphans = (await partitions.orphans()).filter((project) => !known.has(project))
     if (orphans.length > 0) adopt(orphans)
+  }
+
+  /** It may take long, and leases do not wait for it. */
+  private trim(one: Followed): void {
+    if (this.trimming.has(one)) return
+    this.trimming.add(one)
+    one
+      .trim()
+      .catch(this.parts.report)
+      .finally(() => this.trimming.delete(one))
   }
 
   private async renew(): Promise<void> {

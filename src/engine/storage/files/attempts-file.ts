@@ -70,7 +70,7 @@ export function openAttempts(folder: string): AttemptStore {
       await mkdir(asideIn(folder), { recursive: true, mode: 0o700 })
       const file = await open(`${target}.new`, 'w', 0o600)
       try {
-        await file.writeFile(textOf(record))
+        await file.writeFile(textOfAside(record))
         await file.sync()
       } finally {
         await file.close()
@@ -90,7 +90,7 @@ export function openAttempts(folder: string): AttemptStore {
 }
 
 /** An event is the body of a request that sends it again. */
-function textOf({ seq, kind, uuid, receivedAt, sentAt, payload }: AsideRecord): string {
+export function textOfAside({ seq, kind, uuid, receivedAt, sentAt, payload }: AsideRecord): string {
   const row = JSON.parse(payload) as object
   const received_at = new Date(receivedAt).toISOString()
   const about = { record: seq, kind, received_at }

@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InternalError, WaymarkError } from '../../../errors/errors.ts'
@@ -311,17 +311,27 @@ export class FileLog implements Log {
     const { disk, durability } = this.settings
     const firstSeq = this.durableSeq + 1
     const path = join(this.directory, segmentName(firstSeq))
-    const last = this.segments.at(-1)
-    if (last?.path === path) this.segments.pop() // it never got a record
-    await rm(path, { force: true })
-    const handle = await disk.open(path, 'wx')
-    this.handle = handle
-    const isFirst = this.segments.length === 0
+    // One that never got a record is replaced as a whole: without it the log might not have any.
+    const replaced = this.segments.at(-1)?.path === path ? this.segments.at(-1)! : null
+    const made = replaced ? `${path}.new` : path
+    const isFirst = this.segments.length === (replaced ? 1 : 0)
     const header = segmentHeader(isFirst ? undefined : logFormat)
+    await rm(made, { force: true })
+    const handle = await disk.open(made, 'wx')
+    try {
+      await disk.write(handle, [header], 0)
+      if (durability === 'fsync') await disk.sync(handle)
+      if (replaced) await rename(made, path)
+      if (durability === 'fsync') await disk.syncDirectory(this.directory)
+    } catch (error) {
+      await handle.close().catch(() => undefined)
+      if (!replaced) await rm(made, { force: true }).catch(() => undefined)
+      throw error
+    }
+    this.handle = handle
     this.isMarked = !isFirst
+    if (replaced) this.segments.pop()
     this.segments.push({ path, firstSeq, bytes: header.length })
-    await disk.write(handle, [header], 0)
-    if (durability === 'fsync') await disk.syncDirectory(this.directory)
     return handle
   }
 
@@ -398,7 +408,10 @@ export class FileLog implements Log {
     for (const segment of due) {
       if (segment === this.segments.at(-1)) break // the one after it could not be begun
       this.segments.splice(this.segments.indexOf(segment), 1)
-      await rm(segment.path, { force: true })
+      await rm(segment.path, { force: true }).catch((error: unknown) => {
+        this.segments.unshift(segment) // the next time
+        throw error
+      })
     }
   }
 }

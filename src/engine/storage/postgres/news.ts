@@ -30,6 +30,10 @@ export function listen(postgres: Postgres, onNews: (news: News | null) => void, 
   let client: Client | null = null
   const once = async (): Promise<void> => {
     const one = await postgres.connect()
+    if (ending.signal.aborted) {
+      await one.end()
+      return
+    }
     client = one
     const lost = new Promise<void>((resolve) => {
       one.once('end', resolve)

@@ -45,7 +45,8 @@ export function openPartitions(postgres: Postgres): Partitions {
     async take(project, holder, ms) {
       const [found] = await postgres.rows<{ epoch: string }>(
         `INSERT INTO ${table} AS p (project, epoch, holder, until) VALUES ($1, 1, $2, clock_timestamp() + ${span('$3')})
-         ON CONFLICT (project) DO UPDATE SET epoch = p.epoch + 1, holder = $2, until = clock_timestamp() + ${span('$3')} WHERE ${isFree}
+         ON CONFLICT (project) DO UPDATE SET epoch = p.epoch + 1, holder = $2, until = clock_timestamp() + ${span('$3')},
+           deaths = CASE WHEN p.until IS NULL THEN 0 ELSE p.deaths + 1 END WHERE ${isFree}
          RETURNING epoch`,
         [project, holder, ms],
       )
@@ -64,7 +65,7 @@ export function openPartitions(postgres: Postgres): Partitions {
     },
     async giveBack({ project, holder, epoch }) {
       await postgres.rows(
-        `WITH freed AS (UPDATE ${table} SET holder = NULL, until = NULL WHERE project = $1 AND epoch = $2 AND holder = $3 RETURNING applied_seq)
+        `WITH freed AS (UPDATE ${table} SET holder = NULL, until = NULL, deaths = 0, attempt = NULL WHERE project = $1 AND epoch = $2 AND holder = $3 RETURNING applied_seq)
          SELECT ${told(schema, 'free', '$1::integer', 'applied_seq')} FROM freed`,
         [project, epoch, holder],
       )
@@ -104,7 +105,7 @@ export function openPartitions(postgres: Postgres): Partitions {
     },
     remove: (project) =>
       postgres.transaction(async (on) => {
-        const names = ['partitions', 'blocks', 'repeated_blocks', 'outcomes', 'answers', 'transformed', 'log', 'log_ends']
+        const names = ['partitions', 'blocks', 'repeated_blocks', 'outcomes', 'answers', 'transformed', 'set_aside', 'log', 'log_ends']
         for (const name of names) await on.run(`DELETE FROM ${schema}.cluster_${name} WHERE project = $1`, [project])
         await on.run(`DELETE FROM ${schema}.cluster_plugin_storage WHERE scope LIKE $1`, [`${project}/%`])
       }),

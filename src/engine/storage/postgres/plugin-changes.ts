@@ -9,8 +9,8 @@ import { told } from './news.ts'
 type Reload = (projects: readonly number[]) => Promise<void>
 
 export interface PluginChanges {
-  /** Plugins of these projects have changed, and this server has reloaded them. Resolves when those that apply the projects have too. */
-  made(projects: readonly number[]): Promise<void>
+  /** Plugins of these projects have changed. Resolves when the servers that apply them have read them again. `reloaded`: those that this one has. */
+  made(projects: readonly number[], reloaded: readonly number[]): Promise<void>
   /** How this server reads the plugins of projects again. From now on it is called after changes at other servers. */
   follow(reload: Reload): void
   /** For a server that begins to apply a project: resolves when it uses the plugins as they are now. */
@@ -47,6 +47,8 @@ export async function openPluginChanges(
   let reload: Reload | null = null
   let looking: Promise<void> | null = null
   let mustLookAgain = false
+  /** Changes that PostgreSQL has not taken yet. */
+  let unsent: readonly number[] = []
 
   const read = async (where = '', params: readonly number[] = []): Promise<readonly Versioned[]> =>
     (await postgres.rows<{ project: number; version: string }>(`SELECT project, version FROM ${table} ${where}`, params)).map(
@@ -79,12 +81,32 @@ export async function openPluginChanges(
 
   const lookOnce = async (): Promise<void> => {
     if (!reload) return
+    if (unsent.length > 0) {
+      const sent = unsent
+      await countUp(sent)
+      unsent = unsent.filter((project) => !sent.includes(project))
+    }
     const newer = (await read()).filter(({ project, version }) => version > (known.get(project) ?? 0))
     if (newer.length === 0) return
     await reload(newer.map(({ project }) => project))
-    for (const one of newer) note(one)
     await use(newer)
+    for (const one of newer) note(one)
   }
+  const countUp = async (projects: readonly number[]): Promise<readonly Versioned[]> => {
+    const found = await postgres.rows<{ project: number; version: string }>(
+      `WITH changed AS (INSERT INTO ${table} AS c (project, version) SELECT p.project, 1 FROM unnest($1::integer[]) AS p (project) ORDER BY p.project
+         ON CONFLICT (project) DO UPDATE SET version = c.version + 1 RETURNING project, version)
+       SELECT project, version, ${told(schema, 'plugins', 'project', 'version')} FROM changed`,
+      [projects],
+    )
+    return found.map(({ project, version }) => ({ project, version: Number(version) }))
+  }
+  /** A server that wakes after its lease must not go on with older plugins. That it has not given the lease back stays known. */
+  const endOverdue = (projects: readonly number[]): Promise<number> =>
+    postgres.run(
+      `UPDATE ${partitions} SET holder = NULL, epoch = epoch + 1 WHERE project = ANY ($1::integer[]) AND holder IS NOT NULL AND until < clock_timestamp()`,
+      [projects],
+    )
 
   const look = (): Promise<void> => {
     if (looking) {
@@ -105,19 +127,17 @@ export async function openPluginChanges(
 
   return {
     look,
-    async made(projects) {
+    async made(projects, reloaded) {
       if (projects.length === 0) return
-      const found = await postgres.rows<{ project: number; version: string }>(
-        `WITH changed AS (INSERT INTO ${table} AS c (project, version) SELECT p.project, 1 FROM unnest($1::integer[]) AS p (project)
-           ON CONFLICT (project) DO UPDATE SET version = c.version + 1 RETURNING project, version)
-         SELECT project, version, ${told(schema, 'plugins', 'project', 'version')} FROM changed`,
-        [projects],
-      )
-      const changed = found.map(({ project, version }) => ({ project, version: Number(version) }))
+      const changed = await countUp(projects).catch((error: unknown) => {
+        unsent = [...new Set([...unsent, ...projects])]
+        throw error
+      })
+      await endOverdue(projects)
       // Another server may have made the version before: then this one has not read that change yet.
-      const current = changed.filter(({ project, version }) => (known.get(project) ?? 0) === version - 1)
-      for (const one of current) note(one)
+      const current = changed.filter(({ project, version }) => reloaded.includes(project) && (known.get(project) ?? 0) === version - 1)
       await use(current)
+      for (const one of current) note(one)
       if (current.length < changed.length) await look()
       const until = performance.now() + mostMs
       for (let ms: number = pauses.firstMs; await isOlder(changed); ms = Math.min(pauses.longestMs, ms * pauses.growth)) {

@@ -1,3 +1,4 @@
+import { createConcurrencyLimit } from '../../../lib/flow/concurrency-limit.ts'
 import type { Postgres } from './client.ts'
 
 // What plugins keep, and the lines of their logs: the same at every server.
@@ -10,6 +11,7 @@ export interface StorageRows {
   set(scope: string, key: string, json: string | null): Promise<void>
   /** Sets a key that has the text `before` (null: that is missing). False: another server was faster. */
   replace(scope: string, key: string, before: string | null, json: string): Promise<boolean>
+  /** Characters are counted by their bytes, which are known without reading long values. */
   size(scope: string): Promise<{ readonly keys: number; readonly characters: number }>
   /** In the order in which the keys were added. */
   list(scope: string): Promise<readonly (readonly [key: string, json: string])[]>
@@ -18,8 +20,21 @@ export interface StorageRows {
 const keyText = (key: string): string => JSON.stringify(key)
 const keyFrom = (text: string): string => JSON.parse(text) as string
 
-export function storageInPostgres({ schema, rows, run }: Postgres): StorageRows {
-  const table = `${schema}.cluster_plugin_storage`
+/** Statements of plugins at the same time: the log and the leases need connections, too. */
+const statementsAtOnce = 3
+const mostWaiting = 20_000
+const mostOfScope = 1_000
+
+export function storageInPostgres(postgres: Postgres): StorageRows {
+  const table = `${postgres.schema}.cluster_plugin_storage`
+  const limited = createConcurrencyLimit({
+    atOnce: statementsAtOnce,
+    waiting: mostWaiting,
+    waitingOfGroup: mostOfScope,
+    refusal: () => new Error('Too many calls of the storage are waiting. Await some of them first.'),
+  })
+  const rows: Postgres['rows'] = (text, params = []) => limited(String(params[0]), () => postgres.rows(text, params))
+  const run: Postgres['run'] = (text, params = []) => limited(String(params[0]), () => postgres.run(text, params))
   return {
     async get(scope, key) {
       const [found] = await rows<{ json: string }>(`SELECT json FROM ${table} WHERE scope = $1 AND key = $2`, [scope, keyText(key)])
@@ -43,7 +58,7 @@ export function storageInPostgres({ schema, rows, run }: Postgres): StorageRows 
     },
     async size(scope) {
       const [found] = await rows<{ keys: string; characters: string }>(
-        `SELECT count(*) AS keys, coalesce(sum(length(key) - 2 + length(json)), 0) AS characters FROM ${table} WHERE scope = $1`,
+        `SELECT count(*) AS keys, coalesce(sum(octet_length(key) - 2 + octet_length(json)), 0) AS characters FROM ${table} WHERE scope = $1`,
         [scope],
       )
       return { keys: Number(found!.keys), characters: Number(found!.characters) }
@@ -79,26 +94,42 @@ export async function readStorage({ schema, rows }: Postgres): Promise<readonly 
   return found.map(({ scope, key, json }) => [scope, keyFrom(key), json] as const)
 }
 
+/** Removes what configs have left that are gone. Which there are is looked at in the same statement. */
+export async function sweepPlugins({ schema, run }: Postgres): Promise<void> {
+  const configs = `${schema}.plugin_configs AS c`
+  await run(
+    `DELETE FROM ${schema}.cluster_plugin_storage AS s WHERE NOT EXISTS (SELECT 1 FROM ${configs} WHERE s.scope = c.project_id || '/' || c.id)`,
+  )
+  await run(`DELETE FROM ${schema}.cluster_plugin_lines AS l WHERE NOT EXISTS (SELECT 1 FROM ${configs} WHERE c.id = l.config)`)
+  await run(`DELETE FROM ${schema}.cluster_plugins AS v WHERE NOT EXISTS (SELECT 1 FROM ${configs} WHERE c.project_id = v.project)
+    AND NOT EXISTS (SELECT 1 FROM ${schema}.projects AS p WHERE p.id = v.project)`)
+}
+
 /** Lines of text by the number of a config. */
 export interface LineRows {
   add(lines: readonly (readonly [config: number, line: string])[]): Promise<void>
-  /** The oldest first. */
+  /** The newest ones, the oldest of them first. */
   of(config: number): Promise<readonly string[]>
-  /** Removes the lines of other configs, and of each of these all but the newest. */
-  keep(configs: readonly number[]): Promise<void>
 }
+
+/** Of the lines of a config, so many bytes. */
+const lineBytes = 2 * 1024 ** 2
 
 /** `most`: of one config. */
 export function linesInPostgres({ schema, rows, run }: Postgres, most: number): LineRows {
   const table = `${schema}.cluster_plugin_lines`
+  /** From the newest to each line: how many, and their bytes. */
+  const counted = `SELECT config, place, row_number() OVER newest AS n, sum(octet_length(line)) OVER newest AS bytes FROM ${table}`
+  const newest = 'WINDOW newest AS (PARTITION BY config ORDER BY place DESC)'
   const removeOld = (configs: readonly number[]) =>
     run(
-      `DELETE FROM ${table} AS l USING (
-         SELECT c.config, (SELECT place FROM ${table} WHERE config = c.config ORDER BY place DESC OFFSET $2 LIMIT 1) AS last FROM unnest($1::integer[]) AS c (config)
-       ) AS o WHERE l.config = o.config AND l.place <= o.last`,
-      [configs, most],
+      `DELETE FROM ${table} AS l USING (${counted} WHERE config = ANY ($1::integer[]) ${newest}) AS o
+       WHERE l.config = o.config AND l.place = o.place AND o.n > 1 AND (o.n > $2 OR o.bytes > $3)`,
+      [configs, most, lineBytes],
     )
+  /** Lines since the last removal. */
   let added = 0
+  const touched = new Set<number>()
   return {
     async add(lines) {
       await run(
@@ -106,16 +137,20 @@ export function linesInPostgres({ schema, rows, run }: Postgres, most: number): 
         [lines.map(([config]) => config), lines.map(([, line]) => line)],
       )
       added += lines.length
+      for (const [config] of lines) touched.add(config)
       if (added < most / 10) return
+      const configs = [...touched]
       added = 0
-      await removeOld([...new Set((await rows<{ config: number }>(`SELECT DISTINCT config FROM ${table}`)).map(({ config }) => config))])
-    },
-    of: async (config) =>
-      (await rows<{ line: string }>(`SELECT line FROM ${table} WHERE config = $1 ORDER BY place`, [config])).map(({ line }) => line),
-    async keep(configs) {
-      // One that another server has made meanwhile has a higher number.
-      await run(`DELETE FROM ${table} WHERE config <> ALL ($1::integer[]) AND config < $2`, [configs, Math.max(0, ...configs)])
+      touched.clear()
       await removeOld(configs)
     },
+    of: async (config) =>
+      (
+        await rows<{ line: string }>(
+          `SELECT l.line FROM ${table} AS l JOIN (${counted} WHERE config = $1 ${newest}) AS o USING (config, place)
+           WHERE o.n = 1 OR (o.n <= $2 AND o.bytes <= $3) ORDER BY place`,
+          [config, most, lineBytes],
+        )
+      ).map(({ line }) => line),
   }
 }

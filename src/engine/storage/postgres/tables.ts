@@ -51,8 +51,12 @@ const steps: readonly ((schema: string) => readonly string[])[] = [
        config integer NOT NULL, place bigint GENERATED ALWAYS AS IDENTITY, line text NOT NULL, PRIMARY KEY (config, place))`,
     `CREATE TABLE ${schema}.cluster_transformed (
        project integer NOT NULL, place bigint GENERATED ALWAYS AS IDENTITY, first_seq bigint NOT NULL, records integer NOT NULL, payloads bytea,
-       PRIMARY KEY (project, place))`,
+       epoch bigint NOT NULL, PRIMARY KEY (project, place))`,
     `ALTER TABLE ${schema}.cluster_transformed ALTER COLUMN payloads SET STORAGE EXTERNAL`, // they are compressed
+    // Servers that ended with the lease, one after the other, and what the last one was applying; and records that ended each of them.
+    `ALTER TABLE ${schema}.cluster_partitions ADD COLUMN deaths integer NOT NULL DEFAULT 0, ADD COLUMN attempt text`,
+    `CREATE TABLE ${schema}.cluster_set_aside (
+       project integer NOT NULL, seq bigint NOT NULL, record text NOT NULL, set_at timestamptz NOT NULL DEFAULT clock_timestamp(), PRIMARY KEY (project, seq))`,
   ],
 ]
 export const tablesVersion = steps.length

@@ -13,12 +13,20 @@ const quickly = { level: 1 } as const
 
 const lastOf = ({ firstSeq, count }: RecordRange) => firstSeq + count - 1
 
+export interface SharedTransformFile extends TransformFile {
+  /** The server goes on, but not with this lease: what it has begun without a result did not end it. */
+  release(): Promise<void>
+}
+
+/** Rows of one statement. */
+const rowsAtOnce = 200
+
 /** Of a server that has the lease; it rejects with `lost()` once another one has. */
 export async function transformedInPostgres(
   { schema, rows, run }: Postgres,
   { project, epoch, holder }: Lease,
   lost: () => Error,
-): Promise<TransformFile> {
+): Promise<SharedTransformFile> {
   const table = `${schema}.cluster_transformed`
   const found = await rows<{ first_seq: string; records: number; payloads: Buffer | null }>(
     `SELECT first_seq, records, payloads FROM ${table} WHERE project = $1 ORDER BY place`,
@@ -36,24 +44,37 @@ export async function transformedInPostgres(
     if (payloads === null) begun.push(range)
     else results.push({ firstSeq: range.firstSeq, payloads: JSON.parse((await unpacked(payloads)).toString()) as string[] })
   }
-  const add = async (range: RecordRange, payloads: Buffer | null) => {
-    const added = await run(
-      `INSERT INTO ${table} (project, first_seq, records, payloads) SELECT $1, $2, $3, $4
-       FROM ${schema}.cluster_partitions WHERE project = $1 AND epoch = $5 AND holder = $6`,
-      [project, range.firstSeq, range.count, payloads, epoch, holder],
-    )
-    if (added === 0) throw lost()
-    note(range)
+  const add = async (all: readonly { readonly range: RecordRange; readonly payloads: Buffer | null }[]): Promise<void> => {
+    for (let from = 0; from < all.length; from += rowsAtOnce) {
+      const some = all.slice(from, from + rowsAtOnce)
+      const places = some.map((_, i) => `($${4 + 3 * i}::bigint, $${5 + 3 * i}::integer, $${6 + 3 * i}::bytea, ${i})`)
+      const added = await run(
+        `INSERT INTO ${table} (project, first_seq, records, payloads, epoch) SELECT $1, v.first_seq, v.records, v.payloads, $2
+         FROM (VALUES ${places.join(', ')}) AS v (first_seq, records, payloads, n), ${schema}.cluster_partitions AS p
+         WHERE p.project = $1 AND p.epoch = $2 AND p.holder = $3 ORDER BY v.n`,
+        [project, epoch, holder, ...some.flatMap(({ range, payloads }) => [range.firstSeq, range.count, payloads])],
+      )
+      if (added === 0) throw lost()
+      for (const { range } of some) note(range)
+    }
   }
   return {
     begun,
     results,
-    async begin(ranges) {
-      for (const range of ranges) await add(range, null)
-    },
+    begin: (ranges) => add(ranges.map((range) => ({ range, payloads: null }))),
     async write(all) {
-      for (const { firstSeq, payloads } of all)
-        await add({ firstSeq, count: payloads.length }, await packed(JSON.stringify(payloads), quickly))
+      const packing = all.map(async ({ firstSeq, payloads }) => ({
+        range: { firstSeq, count: payloads.length },
+        payloads: await packed(JSON.stringify(payloads), quickly),
+      }))
+      await add(await Promise.all(packing))
+    },
+    async release() {
+      await run(
+        `DELETE FROM ${table} AS b WHERE project = $1 AND epoch = $2 AND payloads IS NULL
+           AND NOT EXISTS (SELECT 1 FROM ${table} AS r WHERE r.project = b.project AND r.first_seq = b.first_seq AND r.payloads IS NOT NULL)`,
+        [project, epoch],
+      )
     },
     async forget(seq) {
       if (lastSeq === 0) return

@@ -3,7 +3,9 @@ import { type ClickHouseClient, connectToClickHouse } from '../clickhouse/client
 import { knownBlocks } from '../clickhouse/schema.ts'
 import { type ReplicaFacts, readReplicaFacts, readTableFacts, rowsWithin, type TableFacts } from '../clickhouse/server-facts.ts'
 import { noProject } from '../clickhouse-stores.ts'
+import type { Aside } from '../files/attempts-file.ts'
 import type { EngineChoice } from '../open-stores.ts'
+import { allSetAside } from '../postgres/attempts.ts'
 import { connectionsOfServer, connectToPostgres, type Postgres } from '../postgres/client.ts'
 import { type LogFacts, readLogFacts } from '../postgres/server-facts.ts'
 import { tablesVersion } from '../postgres/tables.ts'
@@ -39,6 +41,8 @@ export interface SharedFindings {
   readonly repeated: readonly { readonly project: number; readonly blocks: number }[]
   /** Blocks that a server has begun whose lease is over. The next one that applies the project finishes them. */
   readonly unfinished: readonly number[]
+  /** Records that ended each server which applied them. */
+  readonly aside: readonly Aside[]
 }
 
 export interface ClickHouseFindings {
@@ -64,6 +68,8 @@ export interface ClusterFindings {
 }
 
 const askMs = 10_000
+/** Older tables have no place for records that are set aside. */
+const formatWithAside = 3
 
 const orReason = async <T>(read: () => Promise<T>): Promise<T | Unreachable> => {
   try {
@@ -96,14 +102,16 @@ async function sharedIn(postgres: Postgres): Promise<SharedFindings | null> {
     `SELECT b.project FROM ${schema}.cluster_blocks AS b JOIN ${schema}.cluster_partitions AS p USING (project)
      WHERE b.epoch <> p.epoch OR p.holder IS NULL OR p.until < clock_timestamp() ORDER BY b.project`,
   )
+  const format = Number(facts.get('version') ?? 0)
   return {
     id: facts.get('id') ?? '',
-    format: Number(facts.get('version') ?? 0),
+    format,
     knownFormat: tablesVersion,
     log: await readLogFacts(postgres),
     names: Object.fromEntries(names.map(({ id, name }) => [id, name])),
     repeated,
     unfinished: unfinished.map(({ project }) => project),
+    aside: format < formatWithAside ? [] : await allSetAside(postgres),
   }
 }
 

@@ -140,7 +140,8 @@ const stepKind = (parts: DeliveryParts, lanes: ReturnType<typeof createLanes>, r
     const project = await parts.project(lane.projectId)
     if (!project) return null
     positions.set(lane.projectId, () => project.position)
-    const seen = { position: project.position, storedEvents: reads.of(lane.projectId, project.storedEvents) }
+    const storedEvents = reads.of(lane.projectId, project.storedEvents)
+    const seen = { position: project.position, end: () => project.end(), storedEvents }
     return deliveryStep({ ...parts, deliver: deliverUntil(parts.deliver, signal) }, seen, lane.configId, lane.size, lane.waiting)
   }
 

@@ -39,7 +39,7 @@ export async function updateReceivers(
     if (before.has(id) || ends.has(project_id)) continue
     try {
       const opened = await project(project_id)
-      if (opened) ends.set(project_id, opened.position)
+      if (opened) ends.set(project_id, await opened.end())
     } catch (error) {
       report(error) // tried again after the next change, and at the next start
     }

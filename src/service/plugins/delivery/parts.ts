@@ -6,8 +6,10 @@ import type { PluginRuntime } from '../runtime.ts'
 import type { EventReader } from './ports.ts'
 
 export interface DeliveredProject {
-  /** The last durable record of its log. */
+  /** The last durable record of its log, as far as is known without a look: 0 before the project is opened. */
   readonly position: number
+  /** The same for sure. */
+  end(): Promise<number>
   readonly storedEvents: EventReader
 }
 

@@ -85,7 +85,7 @@ export async function deliveryStep(
   // At most half of the step, so that events which keep failing do not hold up new ones.
   const due = inOrder.filter(({ due_at }) => due_at!.getTime() <= now).slice(0, Math.ceil(size / 2))
   const reader = project.storedEvents
-  const to = project.position
+  const to = await project.end()
   // The log ends before the position if a power failure took its end.
   const after = Math.min(positionOf(record), to)
   const isBlocked = count >= limits.waiting

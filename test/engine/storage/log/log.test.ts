@@ -463,13 +463,14 @@ describe('forgetting', () => {
     ['after they went', false],
   ])('a segment that gets no record %s leaves a log that goes on', async (_when, isBefore) => {
     let isBroken = false
+    let syncs = 0
     const [begun, deleting, deletion, sync] = [deferred<void>(), deferred<void>(), deferred<void>(), deferred<void>()]
     const faulty: Disk = {
       ...disk,
       async sync(handle) {
-        if (!isBroken) return disk.sync(handle)
+        if (!isBroken || syncs++ === 0) return disk.sync(handle) // of the header
         await sync.promise
-        throw codeError('EIO')
+        throw Object.assign(new Error('EIO: on purpose'), { code: 'EIO' })
       },
     }
     let deletions = 0
@@ -500,6 +501,15 @@ describe('forgetting', () => {
     sync.resolve()
     await expect(failing).rejects.toMatchObject({ code: 'log-failed' })
     await log.close()
+    // The next attempt fails, too, and does not take the only segment with it.
+    const open: Disk['open'] = async () => Promise.reject(Object.assign(new Error('ENOSPC: on purpose'), { code: 'ENOSPC' }))
+    const failed = await openLog(
+      { disk: { ...disk, open: async (path, flags) => (flags === 'wx' ? open(path, flags) : disk.open(path, flags)) }, segmentBytes: 1 },
+      2,
+    )
+    await expect(failed.append(batch('never acknowledged'))).rejects.toMatchObject({ code: 'disk-full' })
+    await failed.close()
+    expect(segments()).toHaveLength(1)
     const again = await openLog({}, 2)
     expect(again.damages).toEqual([])
     expect(await again.append(batch('3'))).toEqual({ firstSeq: 3 })

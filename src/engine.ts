@@ -349,6 +349,24 @@ const capturedBy =
     await accounts.eventQuotas.count(record, events.length)
   }
 
+/** What runs the code of plugins. */
+const openHostOf = (
+  { allowsPrivateRequests = false, geoip, runs: ticks = true }: PluginOptions,
+  accounts: Accounts,
+  {
+    projects,
+    ...given
+  }: Pick<Parameters<typeof openPluginHost>[0], 'box' | 'folder' | 'shared' | 'report'> & { readonly projects: OpenProjects },
+): Promise<PluginHost> =>
+  openPluginHost({
+    ...given,
+    context: accounts.context,
+    network: allowedAddresses(() => allowsPrivateRequests),
+    geoip: geoip ?? null,
+    ticks,
+    ingest: capturedBy(accounts, projects),
+  })
+
 /** What people keep of their questions, and what is sent of it. */
 function openSavedThings(
   options: OpenOptions,
@@ -530,17 +548,8 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
     const resealing = openResealing({ context: accounts.context, box, report: onError })
     const exports = openExportsOf(options, accounts, { instance, box, projects, onError })
     const pluginOptions = options.plugins ?? {}
-    host = await openPluginHost({
-      context: accounts.context,
-      box,
-      network: allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false),
-      folder: isInMemory ? null : join(dataDir, 'plugins'),
-      shared: cluster?.plugins ?? null,
-      geoip: pluginOptions.geoip ?? null,
-      ticks: pluginOptions.runs ?? true,
-      ingest: capturedBy(accounts, projects),
-      report: onError,
-    })
+    const folder = isInMemory ? null : join(dataDir, 'plugins')
+    host = await openHostOf(pluginOptions, accounts, { projects, box, folder, shared: cluster?.plugins ?? null, report: onError })
     const deliveries = await openDeliveries({
       context: accounts.context,
       project: async (id) => ((await accounts.projects.byId(id)) ? projects.find(id) : null),

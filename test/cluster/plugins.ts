@@ -153,6 +153,9 @@ async function oncePerPeriod(cluster: Cluster, [a]: readonly [Server, Server]): 
   await disabled(a, id)
 }
 
+/** Those of one transaction of the deliverer. */
+const eventsOfStep = 200
+
 export const sending = `
   export async function onEvent(event, { config }) {
     if (event.event !== config.event) return
@@ -191,7 +194,7 @@ async function deliveredThroughKills(cluster: Cluster, servers: readonly [Server
     await cluster.postgres.sql.run("UPDATE waymark.leases SET until = until - interval '121 seconds' WHERE kind = 'event delivery'")
     const { acknowledged } = load
     const seen = () => new Set(listener.bodies)
-    await until('all events are delivered', () => [...acknowledged].every((uuid) => seen().has(uuid)), 90).catch((error: Failed) => {
+    await until('all events are delivered', () => [...acknowledged].every((uuid) => seen().has(uuid)), 180).catch((error: Failed) => {
       throw new Failed(`${error.message}; ${seen().size} of ${acknowledged.size}`)
     })
     mustEqual(
@@ -199,6 +202,18 @@ async function deliveredThroughKills(cluster: Cluster, servers: readonly [Server
       true,
       'nothing else',
     )
+    const again = listener.bodies.length - seen().size
+    mustEqual(again <= 4 * eventsOfStep, true, `${again} events came again: at most a step for each kill`)
+    // Servers that begin anew go on where the others were.
+    const before = listener.bodies.length
+    for (const server of servers) {
+      await server.stop()
+      await server.start()
+    }
+    const last = eventOf('delivered', 'last')
+    await capture(servers[1], [last])
+    await until('the next event is delivered', () => listener.bodies.includes(last.uuid))
+    mustEqual(listener.bodies.length, before + 1, 'deliveries after both have begun anew')
     await disabled(servers[0], id)
     await disabled(servers[1], marker)
   } finally {

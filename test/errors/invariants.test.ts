@@ -102,7 +102,7 @@ describe('lists have every event', () => {
     let changedSeq = 0
     return {
       counts: async () => ({ person: Int32Array.of(0), events: Int32Array.of(2) }),
-      state: async () => ({ seq: 2, events: 2, mergesMark: '', changedSeq }),
+      state: async () => ({ seq: 2, events: changedSeq > 0 ? rows : 2, mergesMark: '', changedSeq }),
       async events(_, __, take) {
         if (changes) changedSeq = 2
         const seq = Float64Array.from({ length: rows }, (___, i) => i + 1)

@@ -33,31 +33,15 @@ const never = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
 
-/** `holder`: as leases name this server. */
-export async function openPluginChanges(
-  postgres: Postgres,
-  holder: string,
-  report: (error: unknown) => void,
-  mostMs: number = longestMs,
-): Promise<PluginChanges> {
+/** Of a server that leases name like this. */
+function versionsIn(postgres: Postgres, holder: string) {
   const { schema } = postgres
   const table = `${schema}.cluster_plugins`
   const partitions = `${schema}.cluster_partitions`
-  const following = deferred<Reload>()
-  let reload: Reload | null = null
-  let looking: Promise<void> | null = null
-  let mustLookAgain = false
-  /** Changes that PostgreSQL has not taken yet. */
-  let unsent: readonly number[] = []
-
   const read = async (where = '', params: readonly number[] = []): Promise<readonly Versioned[]> =>
     (await postgres.rows<{ project: number; version: string }>(`SELECT project, version FROM ${table} ${where}`, params)).map(
       ({ project, version }) => ({ project, version: Number(version) }),
     )
-  /** Versions of which this server has read the plugins, at least. */
-  const known = new Map((await read()).map(({ project, version }) => [project, version]))
-  const note = ({ project, version }: Versioned) => known.set(project, Math.max(version, known.get(project) ?? 0))
-
   const columnsOf = (all: readonly Versioned[]) => [all.map(({ project }) => project), all.map(({ version }) => version)] as const
   const use = async (all: readonly Versioned[]): Promise<void> => {
     if (all.length === 0) return
@@ -79,19 +63,6 @@ export async function openPluginChanges(
     return found.length > 0
   }
 
-  const lookOnce = async (): Promise<void> => {
-    if (!reload) return
-    if (unsent.length > 0) {
-      const sent = unsent
-      await countUp(sent)
-      unsent = unsent.filter((project) => !sent.includes(project))
-    }
-    const newer = (await read()).filter(({ project, version }) => version > (known.get(project) ?? 0))
-    if (newer.length === 0) return
-    await reload(newer.map(({ project }) => project))
-    await use(newer)
-    for (const one of newer) note(one)
-  }
   const countUp = async (projects: readonly number[]): Promise<readonly Versioned[]> => {
     const found = await postgres.rows<{ project: number; version: string }>(
       `WITH changed AS (INSERT INTO ${table} AS c (project, version) SELECT p.project, 1 FROM unnest($1::integer[]) AS p (project) ORDER BY p.project
@@ -108,6 +79,41 @@ export async function openPluginChanges(
       [projects],
     )
 
+  return { read, use, isOlder, countUp, endOverdue }
+}
+
+/** `holder`: as leases name this server. */
+export async function openPluginChanges(
+  postgres: Postgres,
+  holder: string,
+  report: (error: unknown) => void,
+  mostMs: number = longestMs,
+): Promise<PluginChanges> {
+  const { read, use, isOlder, countUp, endOverdue } = versionsIn(postgres, holder)
+  const following = deferred<Reload>()
+  let reload: Reload | null = null
+  let looking: Promise<void> | null = null
+  let mustLookAgain = false
+  /** Changes that PostgreSQL has not taken yet. */
+  let unsent: readonly number[] = []
+
+  /** Versions of which this server has read the plugins, at least. */
+  const known = new Map((await read()).map(({ project, version }) => [project, version]))
+  const note = ({ project, version }: Versioned) => known.set(project, Math.max(version, known.get(project) ?? 0))
+
+  const lookOnce = async (): Promise<void> => {
+    if (!reload) return
+    if (unsent.length > 0) {
+      const sent = unsent
+      await countUp(sent)
+      unsent = unsent.filter((project) => !sent.includes(project))
+    }
+    const newer = (await read()).filter(({ project, version }) => version > (known.get(project) ?? 0))
+    if (newer.length === 0) return
+    await reload(newer.map(({ project }) => project))
+    await use(newer)
+    for (const one of newer) note(one)
+  }
   const look = (): Promise<void> => {
     if (looking) {
       mustLookAgain = true

@@ -351,7 +351,7 @@ const capturedBy =
 
 /** What runs the code of plugins. */
 const openHostOf = (
-  { allowsPrivateRequests = false, geoip, runs: ticks = true }: PluginOptions,
+  options: PluginOptions,
   accounts: Accounts,
   {
     projects,
@@ -361,9 +361,9 @@ const openHostOf = (
   openPluginHost({
     ...given,
     context: accounts.context,
-    network: allowedAddresses(() => allowsPrivateRequests),
-    geoip: geoip ?? null,
-    ticks,
+    network: allowedAddresses(() => options.allowsPrivateRequests ?? false),
+    geoip: options.geoip ?? null,
+    ticks: options.runs ?? true,
     ingest: capturedBy(accounts, projects),
   })
 

@@ -368,8 +368,6 @@ export class ProjectLists implements MemoryHolder {
           this.isUnsure = false
           return await this.opened(wanted, columns, this.loaded!)
         }
-        // Where it goes on, all lists would be read again and again while others wait.
-        if (isChanged && attempt > 0) break
         isBehind = true
       }
       this.forget()

@@ -12,7 +12,7 @@ import type { Instance } from './engine/storage/instance.ts'
 import type { EngineChoice } from './engine/storage/open-stores.ts'
 import { answersInPostgres } from './engine/storage/postgres/answers.ts'
 import { connectToPostgres } from './engine/storage/postgres/client.ts'
-import { openPluginChanges } from './engine/storage/postgres/plugin-changes.ts'
+import { openPluginChanges, versionsInPostgres } from './engine/storage/postgres/plugin-changes.ts'
 import { linesInPostgres, storageInPostgres, sweepPlugins } from './engine/storage/postgres/plugin-storage.ts'
 import { openSharedSalts, type SharedSalts } from './engine/storage/postgres/salts.ts'
 import { type SharedStates, statesInPostgres } from './engine/storage/postgres/states.ts'
@@ -74,7 +74,7 @@ export async function openCluster({ dataDir, engine, clock, logKeptMs, isMove, r
   try {
     const clusterId = await prepareTables(postgres, (on) => prepareSharedAccounts(on, postgres.schema), { isMove })
     await mkdir(scratch, { recursive: true, mode: 0o700 })
-    const changes = await openPluginChanges(postgres, holder, report)
+    const changes = await openPluginChanges(versionsInPostgres(postgres, holder), report)
     return {
       scratch,
       answers: answersInPostgres(postgres),

@@ -17,13 +17,13 @@ import { answerBytes } from './duckdb/budget.ts'
 import { fileOfRows } from './duckdb/writing/file-of-rows.ts'
 import { parquetOfRows } from './duckdb/writing/parquet-of-rows.ts'
 import type { EngineChoice } from './open-stores.ts'
-import { attemptsInPostgres } from './postgres/attempts.ts'
+import { attemptRows, sharedAttempts } from './postgres/attempts.ts'
 import { type Blocks, openBlocks } from './postgres/blocks.ts'
 import type { Postgres } from './postgres/client.ts'
 import { logRows } from './postgres/log-rows.ts'
 import { type Lease, openPartitions, type Partitions } from './postgres/partitions.ts'
 import { alone } from './postgres/tables.ts'
-import { type SharedTransformFile, transformedInPostgres } from './postgres/transformed.ts'
+import { type SharedTransformFile, sharedTransformFile, transformedRows } from './postgres/transformed.ts'
 import type { ProjectStorage } from './project-storage.ts'
 import { LeaseLost, sharedJournal, type WrittenBlock } from './shared-journal.ts'
 import { SharedLog } from './shared-log.ts'
@@ -107,8 +107,8 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
         async openWriter(lease, on) {
           return openEventWriter(store, sharedJournal({ store, blocks, lease, clusterId, ...(noteBlock && { noteBlock }), ...on }))
         },
-        openAttempts: async (lease) => (await attemptsInPostgres(postgres, lease)).store,
-        openTransformed: (lease) => transformedInPostgres(postgres, lease, () => new LeaseLost()),
+        openAttempts: async (lease) => (await sharedAttempts(attemptRows(postgres, lease))).store,
+        openTransformed: (lease) => sharedTransformFile(transformedRows(postgres, lease), () => new LeaseLost()),
         async countStored(fromSeq, toSeq) {
           let stored = 0
           for await (const { uuids } of reader.uuids(fromSeq, toSeq)) stored += uuids.length

@@ -2,6 +2,7 @@ import { appendFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PluginLogEntry, PluginLogFilter, PluginLogs } from './host-ports.ts'
+import type { LogLines } from './ports.ts'
 
 // The log lines of plugins: a file of JSON lines per config, in the order of writing. It is written in the background, without fsync. A file that is full becomes the older of
 // two, and the one before it is removed.
@@ -54,13 +55,6 @@ const entryFrom = (text: string): PluginLogEntry[] => {
   } catch {
     return [] // the process ended while it was written
   }
-}
-
-/** Where lines of several servers are, by the number of a config. */
-export interface LogLines {
-  add(lines: readonly (readonly [config: number, line: string])[]): Promise<void>
-  /** The newest ones, the oldest of them first. */
-  of(config: number): Promise<readonly string[]>
 }
 
 type Line = readonly [config: number, line: string]

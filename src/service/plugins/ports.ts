@@ -95,6 +95,13 @@ export interface PluginStorage {
   list(scope: string): Promise<readonly (readonly [key: string, json: string])[]>
 }
 
+/** Where lines of several servers are, by the number of a config. */
+export interface LogLines {
+  add(lines: readonly (readonly [config: number, line: string])[]): Promise<void>
+  /** The newest ones, the oldest of them first. */
+  of(config: number): Promise<readonly string[]>
+}
+
 export interface PluginJob {
   readonly id: string
   readonly projectId: number

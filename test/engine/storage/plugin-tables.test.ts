@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Postgres as Connected, connectToPostgres } from '../../../src/engine/storage/postgres/client.ts'
-import { openPartitions } from '../../../src/engine/storage/postgres/partitions.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Postgres as Connected } from '../../../src/engine/storage/postgres/client.ts'
+import type { Lease } from '../../../src/engine/storage/postgres/partitions.ts'
 import { openPluginChanges } from '../../../src/engine/storage/postgres/plugin-changes.ts'
 import {
   linesInPostgres,
@@ -10,15 +10,16 @@ import {
   storageInPostgres,
   sweepPlugins,
 } from '../../../src/engine/storage/postgres/plugin-storage.ts'
-import { prepareTables } from '../../../src/engine/storage/postgres/tables.ts'
-import { transformedInPostgres } from '../../../src/engine/storage/postgres/transformed.ts'
+import { sharedTransformFile } from '../../../src/engine/storage/postgres/transformed.ts'
 import { deferred } from '../../../src/lib/flow/deferred.ts'
 import { logsInLines } from '../../../src/service/plugins/kept-logs.ts'
 import { createMemoryStorage } from '../../../src/service/plugins/memory-storage.ts'
-import { type Postgres, startPostgres, whyNoPostgres } from '../../harness/postgres.ts'
+import { startClusterTables } from '../../harness/cluster-tables.ts'
+import { whyNoPostgres } from '../../harness/postgres.ts'
+import { type ClusterPlace, placeInMemory, placeInPostgres, project } from './cluster-places.ts'
 
 const missing = whyNoPostgres()
-if (missing) console.log(`Plugins of several servers: skipped, ${missing}.`)
+if (missing) console.log(`Plugins of several servers, on a real PostgreSQL: skipped, ${missing}. The same changes in memory are not.`)
 
 const line = (config: number, message: string) => ({
   id: message,
@@ -32,25 +33,186 @@ const line = (config: number, message: string) => ({
   instance_id: 'x',
 })
 
-describe.skipIf(missing !== null)('plugins of several servers', () => {
-  let server: Postgres
-  let postgres: Connected
-  beforeAll(async () => {
-    server = await startPostgres()
-    postgres = await connectToPostgres({ url: `postgres://waymark@127.0.0.1:${server.port}/postgres` })
-    await prepareTables(postgres, async () => undefined)
-  })
-  afterAll(async () => {
-    await postgres?.close()
-    await server?.stop()
-  })
-  beforeEach(async () => {
-    for (const name of ['plugins', 'plugin_storage', 'plugin_lines', 'transformed', 'partitions'])
-      await postgres.run(`DELETE FROM waymark.cluster_${name}`)
-  })
-  const fail = (error: unknown) => {
-    throw error
+test('lines that cannot be written wait, of one config so many that others have room, and are reported once', async () => {
+  let isBroken = true
+  const written: string[] = []
+  const reports: unknown[] = []
+  const lines = {
+    async add(some: readonly (readonly [number, string])[]) {
+      if (isBroken) throw new Error('gone')
+      written.push(...some.map(([, text]) => text))
+    },
+    of: async () => [],
   }
+  const logs = logsInLines(lines, (error) => reports.push(error))
+  for (let i = 0; i < 2_000; i++) logs.add(line(1, 'noise'))
+  logs.add(line(2, 'news'))
+  await expect.poll(() => reports.length).toBe(1)
+  isBroken = false
+  await expect.poll(() => written.length, { timeout: 10_000 }).toBe(501)
+  expect(written.some((text) => text.includes('news'))).toBe(true)
+  expect(reports).toHaveLength(1)
+  await logs.close()
+})
+
+const fail = (error: unknown) => {
+  throw error
+}
+
+const casesOf = (at: () => ClusterPlace) => {
+  const lost = () => new Error('lost')
+  const fileOf = (lease: Lease) => sharedTransformFile(at().transformed(lease), lost)
+
+  test('what an earlier server made of events is found by the next one, which keeps the earlier one from adding to it', async () => {
+    const place = at()
+    await place.clear()
+    const first = (await place.take('first'))!
+    const one = await fileOf(first)
+    expect([one.begun, one.results]).toEqual([[], []])
+    await one.begin([
+      { firstSeq: 1, count: 2 },
+      { firstSeq: 3, count: 4 },
+    ])
+    await one.write([{ firstSeq: 1, payloads: ['{"a":1}', ''] }])
+    await place.giveBack(first)
+    const second = (await place.take('second'))!
+    const two = await fileOf(second)
+    expect(two.begun).toEqual([
+      { firstSeq: 1, count: 2 },
+      { firstSeq: 3, count: 4 },
+    ])
+    expect(two.results).toEqual([{ firstSeq: 1, payloads: ['{"a":1}', ''] }])
+    await expect(one.begin([{ firstSeq: 9, count: 1 }])).rejects.toThrow('lost')
+    await two.write([{ firstSeq: 3, payloads: ['b', 'c', 'd', 'e'] }])
+    await two.forget(2)
+    expect(await place.transformedCount()).toBe(2)
+    await two.forget(6)
+    expect([await place.transformedCount(), two.begun, two.results]).toEqual([0, [], []])
+  })
+
+  test('a server that loses the lease and goes on takes back what it had begun, and leaves results', async () => {
+    const place = at()
+    await place.clear()
+    const file = await fileOf((await place.take('first'))!)
+    await file.begin(Array.from({ length: 450 }, (_, i) => ({ firstSeq: i + 1, count: 1 })))
+    await file.write([{ firstSeq: 7, payloads: ['x'] }])
+    await place.expire()
+    await file.release()
+    const next = await fileOf((await place.take('next'))!)
+    expect(next.begun).toEqual([{ firstSeq: 7, count: 1 }])
+    expect(next.results).toEqual([{ firstSeq: 7, payloads: ['x'] }])
+  })
+
+  test('a change is over when the server that applies the project has read it', async () => {
+    const place = at()
+    await place.clear()
+    await place.take('holder')
+    const problems: unknown[] = []
+    const [changing, holder] = [
+      await openPluginChanges(place.versions('changing'), (error) => problems.push(error), 200),
+      await openPluginChanges(place.versions('holder'), fail),
+    ]
+    const read: string[] = []
+    const gate = deferred<void>()
+    changing.follow(async (projects) => void read.push(`changing ${projects}`))
+    holder.follow(async (projects) => {
+      await gate.promise
+      read.push(`holder ${projects.toSorted()}`)
+    })
+    let isOver = false
+    const made = changing.made([project, 8], [project, 8]).then(() => {
+      isOver = true
+    })
+    await expect.poll(async () => (await place.versions('any').read()).length).toBe(2)
+    const looked = holder.look()
+    expect(isOver).toBe(false)
+    gate.resolve()
+    await looked
+    await made
+    expect([read, problems]).toEqual([[`holder ${project},8`], []])
+    // A server that reads nothing any more is not waited for without end.
+    await changing.made([project], [project])
+    expect(String(problems)).toContain('has not taken over a change of plugins within 0.2 s')
+    // After its lease it is not waited for at all, and has lost it.
+    await place.expire()
+    await changing.made([project], [project])
+    expect(problems.length).toBe(1)
+    expect(await place.state()).toMatchObject({ holder: null })
+    await place.take('next')
+    expect((await place.state()).deaths, 'that it was not given back stays known').toBe(1)
+  })
+
+  test('a change that could not be counted is counted later', async () => {
+    const place = at()
+    await place.clear()
+    const versions = place.versions('a')
+    let isOut = true
+    const sometimes = {
+      ...versions,
+      countUp: async (ids: readonly number[]) => (isOut ? Promise.reject(new Error('out')) : versions.countUp(ids)),
+    }
+    const changes = await openPluginChanges(sometimes, fail)
+    changes.follow(async () => undefined)
+    await expect(changes.made([project], [project])).rejects.toThrow('out')
+    await expect(changes.look()).rejects.toThrow('out')
+    isOut = false
+    await changes.look()
+    await changes.look()
+    expect(await versions.read()).toEqual([{ project, version: 1 }])
+  })
+
+  test('plugins that could not be read are read at the next look', async () => {
+    const place = at()
+    await place.clear()
+    const [a, b] = [await openPluginChanges(place.versions('a'), fail), await openPluginChanges(place.versions('b'), fail)]
+    a.follow(async () => undefined)
+    let reads = 0
+    b.follow(async () => {
+      if (++reads === 1) throw new Error('out')
+    })
+    await a.made([project], [project])
+    await expect(b.look()).rejects.toThrow('out')
+    await b.look()
+    await b.look()
+    expect(reads).toBe(2)
+  })
+
+  test('a server that begins to apply a project reads its plugins first, and changes at two servers reach both', async () => {
+    const place = at()
+    await place.clear()
+    const [a, b] = [await openPluginChanges(place.versions('a'), fail), await openPluginChanges(place.versions('b'), fail)]
+    const seen: Record<'a' | 'b', number[]> = { a: [], b: [] }
+    const ending = new AbortController()
+    const begun = a.begin(project, ending.signal)
+    a.follow(async (projects) => void seen.a.push(...projects))
+    b.follow(async (projects) => void seen.b.push(...projects))
+    await begun
+    expect(seen.a).toEqual([project])
+    await Promise.all([a.made([project], [project]), b.made([project], [])])
+    await Promise.all([a.look(), b.look()])
+    expect(await place.versions('any').read(project)).toEqual([{ project, version: 2 }])
+    // Each has read the other's change: one of them as the one who came second.
+    expect([seen.a.length > 1, seen.b.length > 0]).toEqual([true, true])
+    const never = (await openPluginChanges(place.versions('c'), fail)).begin(project, ending.signal)
+    ending.abort(new Error('closed'))
+    await expect(never).rejects.toThrow('closed')
+  })
+}
+
+describe('plugins of several servers, in memory', () => {
+  const place = placeInMemory()
+  casesOf(() => place)
+})
+
+describe.skipIf(missing !== null)('plugins of several servers, on PostgreSQL', () => {
+  let postgres: Connected
+  let tables: Awaited<ReturnType<typeof startClusterTables>>
+  beforeAll(async () => {
+    tables = await startClusterTables()
+    postgres = tables.postgres
+  })
+  afterAll(() => tables?.stop())
+  casesOf(() => placeInPostgres(postgres))
 
   test('the storage keeps what memory keeps, with any keys and values', async () => {
     const storage = storageInPostgres(postgres)
@@ -130,110 +292,5 @@ describe.skipIf(missing !== null)('plugins of several servers', () => {
       null,
       '1',
     ])
-  })
-
-  test('lines that cannot be written wait, of one config so many that others have room, and are reported once', async () => {
-    let isBroken = true
-    const written: string[] = []
-    const reports: unknown[] = []
-    const lines = {
-      async add(some: readonly (readonly [number, string])[]) {
-        if (isBroken) throw new Error('gone')
-        written.push(...some.map(([, text]) => text))
-      },
-      of: async () => [],
-    }
-    const logs = logsInLines(lines, (error) => reports.push(error))
-    for (let i = 0; i < 2_000; i++) logs.add(line(1, 'noise'))
-    logs.add(line(2, 'news'))
-    await expect.poll(() => reports.length).toBe(1)
-    isBroken = false
-    await expect.poll(() => written.length, { timeout: 10_000 }).toBe(501)
-    expect(written.some((text) => text.includes('news'))).toBe(true)
-    expect(reports).toHaveLength(1)
-    await logs.close()
-  })
-
-  test('what an earlier server made of events is found by the next one, which keeps the earlier one from adding to it', async () => {
-    const partitions = openPartitions(postgres)
-    const lost = () => new Error('lost')
-    const first = (await partitions.take(7, 'first', 60_000))!
-    const one = await transformedInPostgres(postgres, first, lost)
-    expect([one.begun, one.results]).toEqual([[], []])
-    await one.begin([
-      { firstSeq: 1, count: 2 },
-      { firstSeq: 3, count: 4 },
-    ])
-    await one.write([{ firstSeq: 1, payloads: ['{"a":1}', ''] }])
-    await partitions.giveBack(first)
-    const second = (await partitions.take(7, 'second', 60_000))!
-    const two = await transformedInPostgres(postgres, second, lost)
-    expect(two.begun).toEqual([
-      { firstSeq: 1, count: 2 },
-      { firstSeq: 3, count: 4 },
-    ])
-    expect(two.results).toEqual([{ firstSeq: 1, payloads: ['{"a":1}', ''] }])
-    await expect(one.begin([{ firstSeq: 9, count: 1 }])).rejects.toThrow('lost')
-    await two.write([{ firstSeq: 3, payloads: ['b', 'c', 'd', 'e'] }])
-    await two.forget(2)
-    const rows = async () => Number((await postgres.rows<{ n: string }>('SELECT count(*) AS n FROM waymark.cluster_transformed'))[0]!.n)
-    expect(await rows()).toBe(2)
-    await two.forget(6)
-    expect([await rows(), two.begun, two.results]).toEqual([0, [], []])
-  })
-
-  test('a change is over when the server that applies the project has read it', async () => {
-    const partitions = openPartitions(postgres)
-    await partitions.take(1, 'holder', 60_000)
-    const problems: unknown[] = []
-    const [changing, holder] = [
-      await openPluginChanges(postgres, 'changing', (error) => problems.push(error), 200),
-      await openPluginChanges(postgres, 'holder', fail),
-    ]
-    const read: string[] = []
-    const gate = deferred<void>()
-    changing.follow(async (projects) => void read.push(`changing ${projects}`))
-    holder.follow(async (projects) => {
-      await gate.promise
-      read.push(`holder ${projects}`)
-    })
-    let isOver = false
-    const made = changing.made([1, 2], [1, 2]).then(() => {
-      isOver = true
-    })
-    const versions = async () => (await postgres.rows('SELECT 1 FROM waymark.cluster_plugins')).length
-    await expect.poll(versions).toBe(2)
-    const looked = holder.look()
-    expect(isOver).toBe(false)
-    gate.resolve()
-    await looked
-    await made
-    expect([read, problems]).toEqual([['holder 1,2'], []])
-    // A server that reads nothing any more is not waited for without end; and not at all once its lease has ended.
-    await changing.made([1], [1])
-    expect(String(problems)).toContain('has not taken over a change of plugins within 0.2 s')
-    await postgres.run("UPDATE waymark.cluster_partitions SET until = clock_timestamp() - interval '1 second'")
-    await changing.made([1], [1])
-    expect(problems.length).toBe(1)
-  })
-
-  test('a server that begins to apply a project reads its plugins first, and changes at two servers reach both', async () => {
-    const [a, b] = [await openPluginChanges(postgres, 'a', fail), await openPluginChanges(postgres, 'b', fail)]
-    const seen: Record<'a' | 'b', number[]> = { a: [], b: [] }
-    const ending = new AbortController()
-    const begun = a.begin(5, ending.signal)
-    a.follow(async (projects) => void seen.a.push(...projects))
-    b.follow(async (projects) => void seen.b.push(...projects))
-    await begun
-    expect(seen.a).toEqual([5])
-    await Promise.all([a.made([5], [5]), b.made([5], [])])
-    await Promise.all([a.look(), b.look()])
-    const [row] = await postgres.rows<{ version: string }>('SELECT version FROM waymark.cluster_plugins WHERE project = 5')
-    expect(row?.version).toBe('2')
-    // Each has read the other's change: one of them as the one who came second.
-    expect([seen.a.length > 1, seen.b.length > 0]).toEqual([true, true])
-    const never = (await openPluginChanges(postgres, 'c', fail)).begin(5, ending.signal)
-    ending.abort(new Error('closed'))
-    await expect(never).rejects.toThrow('closed')
   })
 })

@@ -1,107 +1,112 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { allSetAside, attemptsInPostgres } from '../../../src/engine/storage/postgres/attempts.ts'
-import { type Postgres as Connected, connectToPostgres } from '../../../src/engine/storage/postgres/client.ts'
-import { openPartitions } from '../../../src/engine/storage/postgres/partitions.ts'
-import { prepareTables } from '../../../src/engine/storage/postgres/tables.ts'
+import { sharedAttempts } from '../../../src/engine/storage/postgres/attempts.ts'
 import { Attempts } from '../../../src/events/ingestion/applying/attempts.ts'
-import { type Postgres, startPostgres, whyNoPostgres } from '../../harness/postgres.ts'
+import { startClusterTables } from '../../harness/cluster-tables.ts'
+import { whyNoPostgres } from '../../harness/postgres.ts'
+import { type ClusterPlace, placeInMemory, placeInPostgres, project } from './cluster-places.ts'
 
 const missing = whyNoPostgres()
-if (missing) console.log(`Records that end one server after the other: skipped, ${missing}.`)
+if (missing)
+  console.log(`Records that end one server after the other, on a real PostgreSQL: skipped, ${missing}. The same ones in memory are not.`)
 
-const project = 1
 const waiting = 500
 
-describe.skipIf(missing !== null)('several servers', () => {
-  let server: Postgres
-  let postgres: Connected
-  beforeAll(async () => {
-    server = await startPostgres()
-    postgres = await connectToPostgres({ url: `postgres://waymark@127.0.0.1:${server.port}/postgres` })
-    await prepareTables(postgres, async () => undefined)
-  })
-  afterAll(async () => {
-    await postgres?.close()
-    await server?.stop()
-  })
-
-  /** A server that applies all records in one transaction, if it may, until it has done so or one of them ends it. */
-  async function serverLife(name: string, ending: ReadonlySet<number>, groupRecords: number): Promise<'ended' | 'done'> {
-    const partitions = openPartitions(postgres)
-    const lease = (await partitions.take(project, name, 60_000))!
-    const { store, written } = await attemptsInPostgres(postgres, lease)
-    const [row] = await postgres.rows<{ applied_seq: string }>('SELECT applied_seq FROM waymark.cluster_partitions')
-    let applied = Number(row!.applied_seq)
-    const attempts = new Attempts(store, applied)
-    const { condemned } = attempts
-    if (condemned !== null)
-      await attempts.setAside({ seq: condemned, kind: 'event', uuid: 'u', receivedAt: 0, sentAt: null, payload: '{"event":"e"}' })
-    while (applied < waiting) {
-      const from = applied + 1
-      const to = Math.min(waiting, from + Math.min(groupRecords, attempts.most(from)) - 1)
-      attempts.begin(from, to)
-      await written()
-      for (let seq = from; seq <= to; seq++)
-        if (ending.has(seq) && !attempts.aside.has(seq)) {
-          attempts.close() // its timer ends with the process
-          await postgres.run("UPDATE waymark.cluster_partitions SET until = clock_timestamp() - interval '1 second'")
-          return 'ended'
-        }
-      applied = to
-      await postgres.run('UPDATE waymark.cluster_partitions SET applied_seq = $1', [applied])
-      attempts.end(applied, true)
-    }
+/** A server that applies all records in one transaction, if it may, until it has done so or one of them ends it. */
+async function serverLife(place: ClusterPlace, name: string, ending: ReadonlySet<number>, groupRecords: number): Promise<'ended' | 'done'> {
+  const lease = (await place.take(name))!
+  const { store, written } = await sharedAttempts(place.attempts(lease))
+  let applied = (await place.state()).appliedSeq
+  const attempts = new Attempts(store, applied)
+  const { condemned } = attempts
+  if (condemned !== null)
+    await attempts.setAside({ seq: condemned, kind: 'event', uuid: 'u', receivedAt: 0, sentAt: null, payload: '{"event":"e"}' })
+  while (applied < waiting) {
+    const from = applied + 1
+    const to = Math.min(waiting, from + Math.min(groupRecords, attempts.most(from)) - 1)
+    attempts.begin(from, to)
     await written()
-    attempts.close()
-    await partitions.giveBack(lease)
-    return 'done'
+    for (let seq = from; seq <= to; seq++)
+      if (ending.has(seq) && !attempts.aside.has(seq)) {
+        attempts.close() // its timer ends with the process
+        await place.expire()
+        return 'ended'
+      }
+    applied = to
+    await place.apply(applied)
+    attempts.end(applied, true)
   }
+  await written()
+  attempts.close()
+  await place.giveBack(lease)
+  return 'done'
+}
 
+const casesOf = (at: () => ClusterPlace) => {
   test.each([
     ['one', [311], 500],
     ['one at the beginning', [1], 500],
     ['one at the end, applied in groups', [500], 60],
     ['several', [17, 18, 402], 500],
   ])('%s record that ends each server is set aside, and no other', async (_name, records, groupRecords) => {
-    await postgres.run('DELETE FROM waymark.cluster_partitions')
-    await postgres.run('DELETE FROM waymark.cluster_set_aside')
-    const ending = new Set(records)
+    const place = at()
+    await place.clear()
     let ends = 0
-    while ((await serverLife(`server ${ends}`, ending, groupRecords)) === 'ended') {
+    while ((await serverLife(place, `server ${ends}`, new Set(records), groupRecords)) === 'ended') {
       ends++
       expect(ends).toBeLessThan(20 * records.length)
     }
-    expect(await allSetAside(postgres)).toEqual([{ project, records }])
-    const [row] = await postgres.rows('SELECT attempt, deaths, holder FROM waymark.cluster_partitions')
-    expect(row).toEqual({ attempt: null, deaths: 0, holder: null })
-    const [kept] = await postgres.rows<{ record: string }>('SELECT record FROM waymark.cluster_set_aside')
-    expect(JSON.parse(kept!.record)).toMatchObject({ set_aside: { record: records[0] }, batch: [{ event: 'e', uuid: 'u' }] })
+    expect(await place.aside()).toEqual([{ project, records }])
+    expect(await place.state()).toEqual({ holder: null, deaths: 0, attempt: null, appliedSeq: waiting })
+    const [kept] = await place.texts()
+    expect(JSON.parse(kept!)).toMatchObject({ set_aside: { record: records[0] }, batch: [{ event: 'e', uuid: 'u' }] })
   })
 
-  test('a server that was killed for another reason costs nobody a record, and notes end', async () => {
-    await postgres.run('DELETE FROM waymark.cluster_partitions')
-    await postgres.run('DELETE FROM waymark.cluster_set_aside')
-    const partitions = openPartitions(postgres)
+  test('servers that were killed for another reason cost nobody a record, and notes end', async () => {
+    const place = at()
+    await place.clear()
     for (let i = 0; i < 12; i++) {
-      await partitions.take(project, `killed ${i}`, 60_000)
-      await postgres.run("UPDATE waymark.cluster_partitions SET until = clock_timestamp() - interval '1 second'")
+      await place.take(`killed ${i}`)
+      await place.expire()
     }
-    expect(await serverLife('next', new Set(), 50)).toBe('done')
-    expect(await allSetAside(postgres)).toEqual([])
+    expect((await place.state()).deaths).toBe(11)
+    expect(await serverLife(place, 'next', new Set(), 50)).toBe('done')
+    expect(await place.aside()).toEqual([])
   })
 
   test('a server that lost the lease notes nothing any more', async () => {
-    await postgres.run('DELETE FROM waymark.cluster_partitions')
-    const partitions = openPartitions(postgres)
-    await partitions.take(project, 'first', 60_000)
-    await postgres.run("UPDATE waymark.cluster_partitions SET until = clock_timestamp() - interval '1 second'")
-    const second = (await partitions.take(project, 'second', 60_000))!
-    const { store, written } = await attemptsInPostgres(postgres, second)
-    await postgres.run("UPDATE waymark.cluster_partitions SET until = clock_timestamp() - interval '1 second'")
-    await partitions.take(project, 'third', 60_000)
+    const place = at()
+    await place.clear()
+    await place.take('first')
+    await place.expire()
+    const second = (await place.take('second'))!
+    const { store, written } = await sharedAttempts(place.attempts(second))
+    await place.expire()
+    await place.take('third')
     store.note({ from: 1, to: 2, weight: 1, lasted: 0 })
     await written()
-    const [row] = await postgres.rows('SELECT attempt, deaths FROM waymark.cluster_partitions')
-    expect(row).toEqual({ attempt: null, deaths: 2 })
+    expect(await place.state()).toMatchObject({ attempt: null, deaths: 2 })
   })
+
+  test('while no server has ended, nothing is noted', async () => {
+    const place = at()
+    await place.clear()
+    const { store, written } = await sharedAttempts(place.attempts((await place.take('only'))!))
+    store.note({ from: 1, to: 2, weight: 0, lasted: 0 })
+    await written()
+    expect([store.found, (await place.state()).attempt]).toEqual([null, null])
+  })
+}
+
+describe('several servers, in memory', () => {
+  const place = placeInMemory()
+  casesOf(() => place)
+})
+
+describe.skipIf(missing !== null)('several servers, on PostgreSQL', () => {
+  let tables: Awaited<ReturnType<typeof startClusterTables>>
+  beforeAll(async () => {
+    tables = await startClusterTables()
+  })
+  afterAll(() => tables?.stop())
+  casesOf(() => placeInPostgres(tables.postgres))
 })

@@ -15,20 +15,27 @@ export interface SharedAttempts {
   written(): Promise<void>
 }
 
-/** Of a server that has the lease. */
-export async function attemptsInPostgres({ schema, rows, run }: Postgres, { project, epoch, holder }: Lease): Promise<SharedAttempts> {
-  const table = `${schema}.cluster_partitions`
-  const asideTable = `${schema}.cluster_set_aside`
-  const [row] = await rows<{ deaths: number; attempt: string | null; applied_seq: string }>(
-    `SELECT deaths, attempt, applied_seq FROM ${table} WHERE project = $1`,
-    [project],
-  )
-  const set = await rows<{ seq: string }>(`SELECT seq FROM ${asideTable} WHERE project = $1`, [project])
-  const aside = new Set(set.map(({ seq }) => Number(seq)))
-  const applied = Number(row?.applied_seq ?? 0)
-  const noted = row?.attempt ? (JSON.parse(row.attempt) as AttemptNote) : null
-  const isAfterDeath = row !== undefined && row.deaths > 0
-  const found = noted ?? (isAfterDeath ? { from: applied + 1, to: applied + mostSuspects, weight: 0, lasted: 0 } : null)
+/** Where a server that has the lease of a project notes what it applies. */
+export interface AttemptRows {
+  read(): Promise<{
+    /** Servers that ended with the lease before this one, one after the other. */
+    readonly deaths: number
+    readonly attempt: AttemptNote | null
+    readonly appliedSeq: number
+    readonly aside: readonly number[]
+  }>
+  /** Nothing is written once another server has the lease. */
+  note(attempt: AttemptNote | null): Promise<unknown>
+  setAside(seq: number, text: string): Promise<unknown>
+  /** For people. */
+  readonly place: string
+}
+
+export async function sharedAttempts(rows: AttemptRows): Promise<SharedAttempts> {
+  const { deaths, attempt: noted, appliedSeq, aside: set } = await rows.read()
+  const aside = new Set(set)
+  const suspects = { from: appliedSeq + 1, to: appliedSeq + mostSuspects, weight: 0, lasted: 0 }
+  const found = noted ?? (deaths > 0 ? suspects : null)
   let isNoting = found !== null
   let next: { readonly attempt: AttemptNote | null } | null = null
   let writing: Promise<void> | null = null
@@ -37,12 +44,7 @@ export async function attemptsInPostgres({ schema, rows, run }: Postgres, { proj
     while (next) {
       const { attempt } = next
       next = null
-      await run(`UPDATE ${table} SET attempt = $1 WHERE project = $2 AND epoch = $3 AND holder = $4`, [
-        attempt && JSON.stringify(attempt),
-        project,
-        epoch,
-        holder,
-      ]).catch(() => undefined) // the records are applied all the same
+      await rows.note(attempt).catch(() => undefined) // the records are applied all the same
     }
     writing = null
   }
@@ -62,18 +64,48 @@ export async function attemptsInPostgres({ schema, rows, run }: Postgres, { proj
         write(isNoting ? attempt : null)
       },
       async setAside(record) {
-        await run(`INSERT INTO ${asideTable} (project, seq, record) VALUES ($1, $2, $3) ON CONFLICT (project, seq) DO NOTHING`, [
-          project,
-          record.seq,
-          textOfAside(record),
-        ])
+        await rows.setAside(record.seq, textOfAside(record))
         aside.add(record.seq)
         write(null)
         await writing
-        return `PostgreSQL, table ${asideTable}`
+        return rows.place
       },
       close: () => undefined,
     },
+  }
+}
+
+export function attemptRows({ schema, rows, run }: Postgres, { project, epoch, holder }: Lease): AttemptRows {
+  const table = `${schema}.cluster_partitions`
+  const asideTable = `${schema}.cluster_set_aside`
+  return {
+    async read() {
+      const [row] = await rows<{ deaths: number; attempt: string | null; applied_seq: string }>(
+        `SELECT deaths, attempt, applied_seq FROM ${table} WHERE project = $1`,
+        [project],
+      )
+      const set = await rows<{ seq: string }>(`SELECT seq FROM ${asideTable} WHERE project = $1`, [project])
+      return {
+        deaths: row?.deaths ?? 0,
+        attempt: row?.attempt ? (JSON.parse(row.attempt) as AttemptNote) : null,
+        appliedSeq: Number(row?.applied_seq ?? 0),
+        aside: set.map(({ seq }) => Number(seq)),
+      }
+    },
+    note: (attempt) =>
+      run(`UPDATE ${table} SET attempt = $1 WHERE project = $2 AND epoch = $3 AND holder = $4`, [
+        attempt && JSON.stringify(attempt),
+        project,
+        epoch,
+        holder,
+      ]),
+    setAside: (seq, text) =>
+      run(`INSERT INTO ${asideTable} (project, seq, record) VALUES ($1, $2, $3) ON CONFLICT (project, seq) DO NOTHING`, [
+        project,
+        seq,
+        text,
+      ]),
+    place: `PostgreSQL, table ${asideTable}`,
   }
 }
 

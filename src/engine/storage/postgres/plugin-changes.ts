@@ -19,7 +19,7 @@ export interface PluginChanges {
   look(): Promise<void>
 }
 
-interface Versioned {
+export interface Versioned {
   readonly project: number
   readonly version: number
 }
@@ -33,63 +33,74 @@ const never = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
 
+/** Where servers count changes of plugins, and say which they have read. */
+export interface PluginVersions {
+  /** Of one project, or of all that have changed. */
+  read(project?: number): Promise<readonly Versioned[]>
+  /** Counts up, and tells the others. */
+  countUp(projects: readonly number[]): Promise<readonly Versioned[]>
+  /** This server has read the plugins of these versions: that counts where it has the lease. */
+  use(versions: readonly Versioned[]): Promise<unknown>
+  /** A server applies one of these projects and has read an older version. One that takes a lease reads the plugins anyway. */
+  isOlder(versions: readonly Versioned[]): Promise<boolean>
+  /** Ends leases that are over: a server that wakes must not go on with older plugins. That they were not given back stays known. */
+  endOverdue(projects: readonly number[]): Promise<unknown>
+}
+
 /** Of a server that leases name like this. */
-function versionsIn(postgres: Postgres, holder: string) {
+export function versionsInPostgres(postgres: Postgres, holder: string): PluginVersions {
   const { schema } = postgres
   const table = `${schema}.cluster_plugins`
   const partitions = `${schema}.cluster_partitions`
-  const read = async (where = '', params: readonly number[] = []): Promise<readonly Versioned[]> =>
-    (await postgres.rows<{ project: number; version: string }>(`SELECT project, version FROM ${table} ${where}`, params)).map(
-      ({ project, version }) => ({ project, version: Number(version) }),
-    )
+  const versioned = (rows: readonly { readonly project: number; readonly version: string }[]): readonly Versioned[] =>
+    rows.map(({ project, version }) => ({ project, version: Number(version) }))
   const columnsOf = (all: readonly Versioned[]) => [all.map(({ project }) => project), all.map(({ version }) => version)] as const
-  const use = async (all: readonly Versioned[]): Promise<void> => {
-    if (all.length === 0) return
-    await postgres.run(
-      `UPDATE ${table} AS c SET used_version = greatest(c.used_version, u.version)
-       FROM unnest($1::integer[], $2::bigint[]) AS u (project, version), ${partitions} AS p
-       WHERE c.project = u.project AND p.project = u.project AND p.holder = $3`,
-      [...columnsOf(all), holder],
-    )
+  return {
+    read: async (project) =>
+      versioned(
+        await postgres.rows(
+          `SELECT project, version FROM ${table} ${project === undefined ? '' : 'WHERE project = $1'}`,
+          project === undefined ? [] : [project],
+        ),
+      ),
+    countUp: async (projects) =>
+      versioned(
+        await postgres.rows(
+          `WITH changed AS (INSERT INTO ${table} AS c (project, version) SELECT p.project, 1 FROM unnest($1::integer[]) AS p (project) ORDER BY p.project
+             ON CONFLICT (project) DO UPDATE SET version = c.version + 1 RETURNING project, version)
+           SELECT project, version, ${told(schema, 'plugins', 'project', 'version')} FROM changed`,
+          [projects],
+        ),
+      ),
+    use: (versions) =>
+      postgres.run(
+        `UPDATE ${table} AS c SET used_version = greatest(c.used_version, u.version)
+         FROM unnest($1::integer[], $2::bigint[]) AS u (project, version), ${partitions} AS p
+         WHERE c.project = u.project AND p.project = u.project AND p.holder = $3`,
+        [...columnsOf(versions), holder],
+      ),
+    async isOlder(versions) {
+      const found = await postgres.rows(
+        `SELECT 1 FROM unnest($1::integer[], $2::bigint[]) AS w (project, version) JOIN ${table} AS c ON c.project = w.project
+         JOIN ${partitions} AS p ON p.project = w.project
+         WHERE c.used_version < w.version AND p.holder IS NOT NULL AND p.until >= clock_timestamp() LIMIT 1`,
+        [...columnsOf(versions)],
+      )
+      return found.length > 0
+    },
+    endOverdue: (projects) =>
+      postgres.run(
+        `UPDATE ${partitions} SET holder = NULL, epoch = epoch + 1 WHERE project = ANY ($1::integer[]) AND holder IS NOT NULL AND until < clock_timestamp()`,
+        [projects],
+      ),
   }
-  /** Who applies one of them uses an older version. A server that takes a lease reads the plugins anew. */
-  const isOlder = async (all: readonly Versioned[]): Promise<boolean> => {
-    const found = await postgres.rows(
-      `SELECT 1 FROM unnest($1::integer[], $2::bigint[]) AS w (project, version) JOIN ${table} AS c ON c.project = w.project
-       JOIN ${partitions} AS p ON p.project = w.project
-       WHERE c.used_version < w.version AND p.holder IS NOT NULL AND p.until >= clock_timestamp() LIMIT 1`,
-      [...columnsOf(all)],
-    )
-    return found.length > 0
-  }
-
-  const countUp = async (projects: readonly number[]): Promise<readonly Versioned[]> => {
-    const found = await postgres.rows<{ project: number; version: string }>(
-      `WITH changed AS (INSERT INTO ${table} AS c (project, version) SELECT p.project, 1 FROM unnest($1::integer[]) AS p (project) ORDER BY p.project
-         ON CONFLICT (project) DO UPDATE SET version = c.version + 1 RETURNING project, version)
-       SELECT project, version, ${told(schema, 'plugins', 'project', 'version')} FROM changed`,
-      [projects],
-    )
-    return found.map(({ project, version }) => ({ project, version: Number(version) }))
-  }
-  /** A server that wakes after its lease must not go on with older plugins. That it has not given the lease back stays known. */
-  const endOverdue = (projects: readonly number[]): Promise<number> =>
-    postgres.run(
-      `UPDATE ${partitions} SET holder = NULL, epoch = epoch + 1 WHERE project = ANY ($1::integer[]) AND holder IS NOT NULL AND until < clock_timestamp()`,
-      [projects],
-    )
-
-  return { read, use, isOlder, countUp, endOverdue }
 }
 
-/** `holder`: as leases name this server. */
 export async function openPluginChanges(
-  postgres: Postgres,
-  holder: string,
+  versions: PluginVersions,
   report: (error: unknown) => void,
   mostMs: number = longestMs,
 ): Promise<PluginChanges> {
-  const { read, use, isOlder, countUp, endOverdue } = versionsIn(postgres, holder)
   const following = deferred<Reload>()
   let reload: Reload | null = null
   let looking: Promise<void> | null = null
@@ -98,20 +109,20 @@ export async function openPluginChanges(
   let unsent: readonly number[] = []
 
   /** Versions of which this server has read the plugins, at least. */
-  const known = new Map((await read()).map(({ project, version }) => [project, version]))
+  const known = new Map((await versions.read()).map(({ project, version }) => [project, version]))
   const note = ({ project, version }: Versioned) => known.set(project, Math.max(version, known.get(project) ?? 0))
 
   const lookOnce = async (): Promise<void> => {
     if (!reload) return
     if (unsent.length > 0) {
       const sent = unsent
-      await countUp(sent)
+      await versions.countUp(sent)
       unsent = unsent.filter((project) => !sent.includes(project))
     }
-    const newer = (await read()).filter(({ project, version }) => version > (known.get(project) ?? 0))
+    const newer = (await versions.read()).filter(({ project, version }) => version > (known.get(project) ?? 0))
     if (newer.length === 0) return
     await reload(newer.map(({ project }) => project))
-    await use(newer)
+    await versions.use(newer)
     for (const one of newer) note(one)
   }
   const look = (): Promise<void> => {
@@ -135,18 +146,18 @@ export async function openPluginChanges(
     look,
     async made(projects, reloaded) {
       if (projects.length === 0) return
-      const changed = await countUp(projects).catch((error: unknown) => {
+      const changed = await versions.countUp(projects).catch((error: unknown) => {
         unsent = [...new Set([...unsent, ...projects])]
         throw error
       })
-      await endOverdue(projects)
+      await versions.endOverdue(projects)
       // Another server may have made the version before: then this one has not read that change yet.
       const current = changed.filter(({ project, version }) => reloaded.includes(project) && (known.get(project) ?? 0) === version - 1)
-      await use(current)
+      if (current.length > 0) await versions.use(current)
       for (const one of current) note(one)
       if (current.length < changed.length) await look()
       const until = performance.now() + mostMs
-      for (let ms: number = pauses.firstMs; await isOlder(changed); ms = Math.min(pauses.longestMs, ms * pauses.growth)) {
+      for (let ms: number = pauses.firstMs; await versions.isOlder(changed); ms = Math.min(pauses.longestMs, ms * pauses.growth)) {
         if (performance.now() > until) {
           report(new Error(`The server that applies the events has not taken over a change of plugins within ${mostMs / 1000} s.`))
           return
@@ -160,10 +171,10 @@ export async function openPluginChanges(
     },
     async begin(project, signal) {
       const given = await Promise.race([following.promise, never(signal)])
-      const found = await read('WHERE project = $1', [project])
+      const found = await versions.read(project)
       await given([project])
       for (const one of found) note(one)
-      await use(found)
+      if (found.length > 0) await versions.use(found)
     },
   }
 }

@@ -1,21 +1,10 @@
 import { createConcurrencyLimit } from '../../../lib/flow/concurrency-limit.ts'
+import type { LogLines, PluginStorage } from '../../../service/plugins/ports.ts'
 import type { Postgres } from './client.ts'
 
 // What plugins keep, and the lines of their logs: the same at every server.
 
 type Entry = readonly [scope: string, key: string, json: string]
-
-export interface StorageRows {
-  get(scope: string, key: string): Promise<string | null>
-  /** Null removes the key. */
-  set(scope: string, key: string, json: string | null): Promise<void>
-  /** Sets a key that has the text `before` (null: that is missing). False: another server was faster. */
-  replace(scope: string, key: string, before: string | null, json: string): Promise<boolean>
-  /** Characters are counted by their bytes, which are known without reading long values. */
-  size(scope: string): Promise<{ readonly keys: number; readonly characters: number }>
-  /** In the order in which the keys were added. */
-  list(scope: string): Promise<readonly (readonly [key: string, json: string])[]>
-}
 
 const keyText = (key: string): string => JSON.stringify(key)
 const keyFrom = (text: string): string => JSON.parse(text) as string
@@ -25,7 +14,7 @@ const statementsAtOnce = 3
 const mostWaiting = 20_000
 const mostOfScope = 1_000
 
-export function storageInPostgres(postgres: Postgres): StorageRows {
+export function storageInPostgres(postgres: Postgres): PluginStorage {
   const table = `${postgres.schema}.cluster_plugin_storage`
   const limited = createConcurrencyLimit({
     atOnce: statementsAtOnce,
@@ -56,6 +45,7 @@ export function storageInPostgres(postgres: Postgres): StorageRows {
           : await run(`UPDATE ${table} SET json = $3 WHERE scope = $1 AND key = $2 AND json = $4`, [...name, before])
       return changed === 1
     },
+    // Bytes in place of characters: they are known without reading long values.
     async size(scope) {
       const [found] = await rows<{ keys: string; characters: string }>(
         `SELECT count(*) AS keys, coalesce(sum(octet_length(key) - 2 + octet_length(json)), 0) AS characters FROM ${table} WHERE scope = $1`,
@@ -105,18 +95,11 @@ export async function sweepPlugins({ schema, run }: Postgres): Promise<void> {
     AND NOT EXISTS (SELECT 1 FROM ${schema}.projects AS p WHERE p.id = v.project)`)
 }
 
-/** Lines of text by the number of a config. */
-export interface LineRows {
-  add(lines: readonly (readonly [config: number, line: string])[]): Promise<void>
-  /** The newest ones, the oldest of them first. */
-  of(config: number): Promise<readonly string[]>
-}
-
 /** Of the lines of a config, so many bytes. */
 const lineBytes = 2 * 1024 ** 2
 
 /** `most`: of one config. */
-export function linesInPostgres({ schema, rows, run }: Postgres, most: number): LineRows {
+export function linesInPostgres({ schema, rows, run }: Postgres, most: number): LogLines {
   const table = `${schema}.cluster_plugin_lines`
   /** From the newest to each line: how many, and their bytes. */
   const counted = `SELECT config, place, row_number() OVER newest AS n, sum(octet_length(line)) OVER newest AS bytes FROM ${table}`

@@ -85,6 +85,7 @@ function generated(events: number): ListSource {
       }
     },
     state: async () => ({ seq: events, events, mergesMark: '', changedSeq: 0 }),
+    marks: async () => ({ mergesMark: '', changedSeq: 0 }),
     fingerprint: async () => '',
     merges: async () => new Map(),
   }

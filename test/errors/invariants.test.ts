@@ -103,6 +103,7 @@ describe('lists have every event', () => {
     return {
       counts: async () => ({ person: Int32Array.of(0), events: Int32Array.of(2) }),
       state: async () => ({ seq: 2, events: changedSeq > 0 ? rows : 2, mergesMark: '', changedSeq }),
+      marks: async () => ({ mergesMark: '', changedSeq }),
       async events(_, __, take) {
         if (changes) changedSeq = 2
         const seq = Float64Array.from({ length: rows }, (___, i) => i + 1)

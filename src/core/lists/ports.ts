@@ -12,12 +12,22 @@ export interface EventBatch {
   readonly seq: Float64Array
 }
 
+/** With other ones, what was read before and what is read now are of two states. */
+export interface ListMarks {
+  /** Changes with the merges. */
+  readonly mergesMark: string
+  /** The last record that changed or removed older events. */
+  readonly changedSeq: number
+}
+
 /** Reads the events of a project from its store. */
 export interface ListSource {
   /** The number of events per person number, as stored: merges are not resolved. */
   counts(): Promise<{ readonly person: Int32Array; readonly events: Int32Array }>
-  /** The last record whose event is stored, a version that changes with the merges, and the last record that changed or removed older events. */
-  state(): Promise<{ readonly seq: number; readonly events: number; readonly mergesMark: string; readonly changedSeq: number }>
+  /** The last record whose event is stored, and how many are, beside the marks. */
+  state(): Promise<ListMarks & { readonly seq: number; readonly events: number }>
+  /** The same without a look at the events. */
+  marks(): Promise<ListMarks>
   /** Passes the events after a record of the log, up to another, to `take`, with person numbers as stored. Their memory is reused once it returns. */
   events(after: number, last: number, take: (batch: EventBatch) => void): Promise<void>
   /** Of the events up to a record: other events have another one. */

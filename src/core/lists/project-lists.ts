@@ -361,7 +361,7 @@ export class ProjectLists implements MemoryHolder {
         const columns = await this.columnsFor(watched, seq, this.loaded!, attempt > 0)
         if (!columns) return null
         const hasPersons = wanted.columns.some((spec) => spec.of === 'person')
-        const found = isBehind || hasPersons || watched.reads > 0 ? await source.state() : null
+        const found = isBehind || hasPersons || watched.reads > 0 ? await source.marks() : null
         const isMerged = found !== null && (isBehind || hasPersons) && found.mergesMark !== this.loaded!.merges.mark
         const isChanged = found !== null && found.changedSeq !== this.loaded!.changedSeq
         if (!isMerged && !isChanged) {
@@ -764,7 +764,7 @@ async function mustHaveEvery(
   { seq, events }: LoadedLists,
 ): Promise<void> {
   if (seq !== stored.seq || events === stored.events) return
-  if ((await source.state()).changedSeq !== stored.changedSeq) return // events were removed meanwhile: the lists are made again
+  if ((await source.marks()).changedSeq !== stored.changedSeq) return // events were removed meanwhile: the lists are made again
   mustHold('lists have every event', false, () => ({ record: seq, lists: events, store: stored.events }))
 }
 

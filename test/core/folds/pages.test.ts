@@ -72,6 +72,7 @@ function storeOf(events: readonly Event[], merges: ReadonlyMap<number, number>):
       take(batch)
     },
     state: async () => ({ seq: events.length, events: events.length, mergesMark: JSON.stringify([...merges]), changedSeq: 0 }),
+    marks: async () => ({ mergesMark: JSON.stringify([...merges]), changedSeq: 0 }),
     fingerprint: async () => '',
     merges: async () => new Map(merges),
     async ofEvents(asked, after, last, take) {

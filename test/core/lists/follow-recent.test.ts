@@ -94,6 +94,7 @@ function world() {
         changedSeq: state.changedSeq,
       }
     },
+    marks: async () => ({ mergesMark: JSON.stringify([...survivorsAt(state.stored)]), changedSeq: state.changedSeq }),
     events: async (after, last, take) => take(batch(after, Math.min(last, state.stored))),
     fingerprint: async () => '',
     merges: async () => survivorsAt(state.stored),

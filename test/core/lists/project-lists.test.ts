@@ -33,6 +33,7 @@ function storeOf(events: [person: number, time: number][], merges = new Map<numb
     },
     fingerprint: async (seq) => JSON.stringify(events.slice(0, seq)),
     state: async () => ({ seq: events.length, events: events.length, mergesMark: JSON.stringify([...merges]), changedSeq: changed.seq }),
+    marks: async () => ({ mergesMark: JSON.stringify([...merges]), changedSeq: changed.seq }),
     merges: async () => new Map(merges),
   }
   return {
@@ -108,6 +109,109 @@ test('events that were changed or removed rebuild the lists', async () => {
   expect(await ask(lists, store)).toEqual({ 1: [10], 2: [20], 3: [30] })
   expect(await ask(lists, store)).toEqual({ 1: [10], 2: [20], 3: [30] })
   expect(store.read).toEqual([0, 0])
+})
+
+/** A number of each event, and a flag of each person. `meanwhile` is called before each read. */
+const changingColumns = (
+  store: Store,
+  flags: Map<number, number>,
+  meanwhile: (what: 'events' | 'persons', reads: number) => void,
+): ColumnSource => {
+  let reads = 0
+  return {
+    ...noColumns,
+    columns: [
+      { of: 'event', key: 'n', type: 'numbers' },
+      { of: 'person', key: 'flag', type: 'flags' },
+    ],
+    async ofEvents(_, after, last, take) {
+      meanwhile('events', ++reads)
+      const rest = store.events.slice(after, last)
+      await take(
+        Float64Array.from(rest, (__, i) => after + 1 + i),
+        [{ values: Float64Array.from(rest, ([, time]) => (time < 0 ? Number.NaN : time * 2)) }],
+      )
+    },
+    async ofPersons(_, __, take) {
+      meanwhile('persons', ++reads)
+      await take(Float64Array.from(flags.keys()), [{ values: Uint8Array.from(flags.values()) }])
+    },
+  }
+}
+const askColumns = async (lists: ProjectLists, store: Store, seq: number, wanted: ColumnSource) =>
+  (
+    await lists.use(store.source, seq, wanted, async ({ lists: found, columns: [n, flag] }) =>
+      Array.from({ length: found.persons }, (_, person) =>
+        Array.from(found.time.subarray(found.start[person], found.end[person]), (time, i) => {
+          const at = n!.values[found.start[person]! + i]!
+          return [person, time, n!.numbers ? n!.numbers[at] : at, flag!.values[person]]
+        }),
+      ).flat(),
+    )
+  )?.answer
+
+test('events that are removed while columns are read are in all of them or in none', async () => {
+  const store = storeOf([
+    [1, 10],
+    [2, 20],
+  ])
+  const wanted = changingColumns(store, new Map([[1, 1]]), (_, reads) => {
+    if (reads !== 1) return
+    store.events[1] = [2, -1] // its values are gone
+    store.changed.seq = 3
+  })
+  expect(await askColumns(plenty(), store, 2, wanted)).toEqual([
+    [1, 10, 20, 1],
+    [2, -1, Number.NaN, 0],
+  ])
+})
+
+test('persons who are merged while their values are read have those of their survivor', async () => {
+  const store = storeOf([
+    [1, 10],
+    [2, 20],
+  ])
+  const flags = new Map([[2, 1]])
+  const wanted = changingColumns(store, flags, (what) => {
+    if (what === 'events') return
+    if (store.merges.size > 0) flags.set(1, 1) // the survivor has what the merged one had
+    store.merges.set(2, 1)
+  })
+  expect(await askColumns(plenty(), store, 2, wanted)).toEqual([
+    [1, 10, 20, 1],
+    [1, 20, 40, 1],
+  ])
+})
+
+test('where events are removed again and again, the lists are left', async () => {
+  const store = storeOf([[1, 10]])
+  const lists = plenty()
+  const restless = changingColumns(store, new Map([[1, 1]]), () => void store.changed.seq++)
+  expect(await askColumns(lists, store, 1, restless)).toBeUndefined()
+  expect(store.read.length).toBe(4)
+  expect(
+    await askColumns(
+      lists,
+      store,
+      1,
+      changingColumns(store, new Map([[1, 1]]), () => undefined),
+    ),
+  ).toEqual([[1, 10, 20, 1]])
+})
+
+test('values of persons are as new as the lists, whatever record a query asked for', async () => {
+  const store = storeOf([[1, 10]])
+  const flags = new Map([[1, 1]])
+  const lists = plenty()
+  const wanted = changingColumns(store, flags, () => undefined)
+  expect(await askColumns(lists, store, 1, wanted)).toEqual([[1, 10, 20, 1]])
+  store.events.push([2, 30])
+  flags.set(2, 1)
+  await ask(lists, store) // another query moves the lists on
+  expect(await askColumns(lists, store, 1, wanted)).toEqual([
+    [1, 10, 20, 1],
+    [2, 30, 60, 1],
+  ])
 })
 
 test('a reverted merge rebuilds the lists', async () => {

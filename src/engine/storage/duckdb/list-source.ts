@@ -13,6 +13,12 @@ const lastRecords = 100_000
 /** Reads the events of a store for the lists of the core. */
 export function listSource(database: string, { run, runInParts }: Pick<Statements, 'run' | 'runInParts'>): ListSource {
   const at = `${identifier(database)}.main`
+  const marks = `(SELECT concat(count(*), ' ', bit_xor(hash(merged, survivor))) FROM ${at}.person_merges) AS mark,
+    coalesce((SELECT value::DOUBLE FROM ${at}.meta WHERE key = 'changed_events_seq'), 0) AS changed`
+  const marksOf = (table: Table) => ({
+    mergesMark: String(table.getChild('mark')!.get(0)),
+    changedSeq: doubles(table, 'changed')[0]!,
+  })
   return {
     async counts() {
       const sql = `SELECT person_no AS person, count(*)::INTEGER AS events FROM ${at}.events GROUP BY person_no`
@@ -20,17 +26,11 @@ export function listSource(database: string, { run, runInParts }: Pick<Statement
       return { person: integers(table, 'person'), events: integers(table, 'events') }
     },
     async state() {
-      const sql = `SELECT (SELECT concat(count(*), ' ', bit_xor(hash(merged, survivor))) FROM ${at}.person_merges) AS mark,
-        coalesce(max(log_seq), 0)::DOUBLE AS seq, count(*)::DOUBLE AS events,
-        coalesce((SELECT value::DOUBLE FROM ${at}.meta WHERE key = 'changed_events_seq'), 0) AS changed FROM ${at}.events`
-      const table = await run({ sql, params: [], columns: columns('mark', 'seq', 'events', 'changed') })
-      return {
-        seq: doubles(table, 'seq')[0]!,
-        events: doubles(table, 'events')[0]!,
-        mergesMark: String(table.getChild('mark')!.get(0)),
-        changedSeq: doubles(table, 'changed')[0]!,
-      }
+      const sql = `SELECT ${marks}, coalesce(max(log_seq), 0)::DOUBLE AS seq, count(*)::DOUBLE AS events FROM ${at}.events`
+      const table = await run({ sql, params: [], columns: columns('mark', 'changed', 'seq', 'events') })
+      return { ...marksOf(table), seq: doubles(table, 'seq')[0]!, events: doubles(table, 'events')[0]! }
     },
+    marks: async () => marksOf(await run({ sql: `SELECT ${marks}`, params: [], columns: columns('mark', 'changed') })),
     async events(after, last, take) {
       const sql = `SELECT person_no AS person, epoch_us(timestamp)::DOUBLE AS time, event_id AS event, log_seq::DOUBLE AS seq
         FROM ${at}.events WHERE log_seq > ${after} AND log_seq <= ${last}`

@@ -132,7 +132,9 @@ const casesOf = (at: () => ClusterPlace) => {
     expect([read, problems]).toEqual([[`holder ${project},8`], []])
     // A server that reads nothing any more is not waited for without end.
     await changing.made([project], [project])
-    expect(String(problems)).toContain('has not taken over a change of plugins within 0.2 s')
+    expect(String(problems)).toContain(
+      `The plugins of project ${project} were changed, and the server that applies the events has not read that within 0.2 s`,
+    )
     // After its lease it is not waited for at all, and has lost it.
     await place.expire()
     await changing.made([project], [project])

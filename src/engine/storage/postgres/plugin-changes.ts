@@ -159,7 +159,9 @@ export async function openPluginChanges(
       const until = performance.now() + mostMs
       for (let ms: number = pauses.firstMs; await versions.isOlder(changed); ms = Math.min(pauses.longestMs, ms * pauses.growth)) {
         if (performance.now() > until) {
-          report(new Error(`The server that applies the events has not taken over a change of plugins within ${mostMs / 1000} s.`))
+          const which = projects.length === 1 ? `project ${projects[0]}` : `projects ${projects.slice(0, 10).join(', ')}`
+          const message = `The plugins of ${which} were changed, and the server that applies the events has not read that within ${mostMs / 1000} s. Until it has, events pass them as they were.`
+          report(new Error(message))
           return
         }
         await pause(ms)

@@ -188,7 +188,7 @@ export interface QueryContext extends ResolveContext, StoreSnapshot {
   /** All actions, by their ids. */
   actions?(): readonly Action[]
   cohort(idOrName: number | string): CohortInfo | undefined
-  /** The largest person number. Persons created later are not part of the query. */
+  /** The largest person number when the query began. */
   readonly lastPersonNo?: number
   /** Bytes. The rows that a query buffers may take a part of that. */
   readonly memoryLimit?: number

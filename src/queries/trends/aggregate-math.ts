@@ -51,13 +51,16 @@ export interface Aggregation {
   readonly condition: Expr
 }
 
+/** Persons who are created, or split from others, between the read of the largest number and the statement. More in that moment are not counted. */
+const laterPersons = 16_384
+
 /** The memory limit for the bitmaps of all buckets together. */
 const bitmapBytes = 32 * 2 ** 20
 
 /** Distinct actors of a group. Persons have dense numbers: with few groups, bitmaps are the fastest way to count. */
 export function uniqueActors({ unit, env, size, mostParts }: PlanContext): Expr {
   const { expr, group } = actorOf(unit)
-  const most = env.lastPersonNo ?? Number.POSITIVE_INFINITY
+  const most = (env.lastPersonNo ?? Number.POSITIVE_INFINITY) + laterPersons
   const isDense = group === null && (size * mostParts * (most + 1)) / 8 <= bitmapBytes
   return isDense ? callWith('uniqNumbers', { params: [literal(most)], args: [expr] }) : call('uniqExact', expr)
 }

@@ -1,12 +1,11 @@
-import type { CohortAnswer } from '../../doors/answers/cohorts.ts'
 import { isWithoutValue, operators, takesMany } from '../insights/choices.ts'
-import { get, type Page } from '../lib/api.ts'
-import { useEventNames, usePropertyNames } from '../lib/names.ts'
-import { useProject } from '../lib/session.ts'
-import { useLoaded } from '../lib/use-loaded.ts'
+import { EventNameField } from '../insights/event-field.tsx'
+import { PropertyField, propertyChoice } from '../insights/property-field.tsx'
+import { useCohortChoices } from '../lib/named-choices.ts'
 import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
-import { DraftField, Select, Suggesting } from '../ui/parts.tsx'
+import { DraftField, Select } from '../ui/parts.tsx'
+import { Picker } from '../ui/picker.tsx'
 import {
   type CohortCondition,
   type Condition,
@@ -148,19 +147,17 @@ const valueFor = (operator: string, text: string): unknown =>
       : text
 
 function OfProperty({ condition, path, onChange }: RowProps<PersonCondition>) {
-  const names = usePropertyNames('person')
   const { operator, value } = condition
   const setOperator = (next: string) =>
     onChange({ ...condition, operator: next, value: valueFor(next, isWithoutValue(operator) ? '' : shown(value)) })
   return (
     <>
       <At of={wholeOf(path, 'key')}>
-        <Suggesting
+        <PropertyField
           label="Property"
-          placeholder="Property"
-          value={condition.key}
-          suggestions={names}
-          onChange={(key) => onChange({ ...condition, key })}
+          value={propertyChoice({ type: 'person' }, condition.key)}
+          whose={['person']}
+          onChoose={(choice) => 'key' in choice && onChange({ ...condition, key: choice.key })}
         />
       </At>
       <At of={partOf(path, 'operator')}>
@@ -183,7 +180,6 @@ function OfProperty({ condition, path, onChange }: RowProps<PersonCondition>) {
 const mostNumber = 1_000_000
 
 function OfEvent({ condition, path, onChange }: RowProps<DoneCondition>) {
-  const names = useEventNames()
   const setBehaviour = (value: string) => {
     const { operator: _, operator_value: __, ...rest } = condition
     const times = value === 'performed_event_multiple' ? { operator: 'gte', operator_value: 2 } : {}
@@ -195,11 +191,11 @@ function OfEvent({ condition, path, onChange }: RowProps<DoneCondition>) {
         <Select label="What was done" value={condition.value} options={behaviours} onChange={setBehaviour} />
       </At>
       <At of={wholeOf(path, 'key')}>
-        <Suggesting
+        <EventNameField
           label="Event"
           placeholder="Event"
           value={condition.key}
-          suggestions={names}
+          all=""
           onChange={(key) => onChange({ ...condition, key })}
         />
       </At>
@@ -248,16 +244,16 @@ function OfEvent({ condition, path, onChange }: RowProps<DoneCondition>) {
 }
 
 function OfCohort({ condition, path, onChange }: RowProps<CohortCondition>) {
-  const { api } = useProject()
-  const { value } = useLoaded((signal) => get<Page<CohortAnswer>>(api('cohorts/?limit=200'), signal), [])
-  const options = (value?.results ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
+  const choices = useCohortChoices()
+  const chosen = choices.find(({ of }) => of === condition.value)
   return (
     <At of={wholeOf(path, 'value')}>
-      <Select
+      <Picker
         label="Cohort"
-        value={condition.value === null ? '' : String(condition.value)}
-        options={condition.value === null ? [{ value: '', label: 'Choose a cohort' }, ...options] : options}
-        onChange={(id) => onChange({ ...condition, value: id === '' ? null : Number(id) })}
+        placeholder="Cohort"
+        text={condition.value === null ? '' : (chosen?.label ?? `Cohort ${condition.value}`)}
+        choices={choices}
+        onChoose={(value) => onChange({ ...condition, value })}
       />
     </At>
   )

@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks'
 import type { ActionAnswer } from '../../doors/answers/actions.ts'
+import { EventNameField } from '../insights/event-field.tsx'
 import { Filters } from '../insights/filters.tsx'
 import { type Filter, withField } from '../insights/query.ts'
 import { patch, post } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
-import { useEventNames } from '../lib/names.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { At } from '../ui/field-errors.tsx'
 import { ConfirmButton, DialogButton, Form, TextField as NamedField, textOf } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
-import { DraftField, Empty, Select, Suggesting } from '../ui/parts.tsx'
+import { DraftField, Empty, Select } from '../ui/parts.tsx'
 
 interface Step {
   readonly event?: string | null
@@ -169,20 +169,13 @@ function StepFields({
   onChange: (step: Step) => void
   onRemove?: () => void
 }) {
-  const names = useEventNames()
   const isClick = step.event === '$autocapture' || elementFields.some(({ field }) => step[field])
   const set = (field: string, value: string) => onChange(withField(step, field, value === '' ? undefined : value))
   return (
     <fieldset>
       <legend>{title}</legend>
       <div class="condition">
-        <Suggesting
-          label="Event"
-          placeholder="Any event"
-          value={step.event ?? ''}
-          suggestions={names}
-          onChange={(event) => onChange({ ...step, event: event.trim() })}
-        />
+        <EventNameField label="Event" all="Any event" value={step.event ?? ''} onChange={(event) => onChange({ ...step, event })} />
         {onRemove && (
           <button type="button" class="plain" aria-label="Remove this one" onClick={onRemove}>
             ✕

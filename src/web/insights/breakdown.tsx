@@ -1,12 +1,14 @@
 import { useState } from 'preact/hooks'
 import type { Query } from '../lib/api.ts'
-import { kindOf, useCohorts, useProperties, usePropertyNames } from '../lib/names.ts'
+import type { PropertyChoice } from '../lib/named-choices.ts'
+import { kindOf, useProperties } from '../lib/names.ts'
 import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
-import { DraftField, Select, Suggesting } from '../ui/parts.tsx'
+import { DraftField } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
+import { PropertyField, propertyChoice, typedOf } from './property-field.tsx'
 import { listIn, objectIn, textIn, withField } from './query.ts'
-import { namedWhose, type Typed, WhoseSelect, whoseOf } from './whose.tsx'
+import { namedWhose, type Typed } from './whose.ts'
 
 interface Part extends Typed {
   readonly property: string | number
@@ -119,11 +121,6 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
   )
 }
 
-const more = [
-  { value: 'cohort', label: 'Cohort' },
-  { value: 'hogql', label: 'SQL' },
-]
-
 function BreakdownRow({
   part,
   paths,
@@ -138,48 +135,31 @@ function BreakdownRow({
   onChange: (part: Part) => void
   onRemove: () => void
 }) {
-  const of = namedWhose(whoseOf(part))
-  const [typed, setTyped] = useState('')
-  const names = usePropertyNames(of, typed)
-  const kind = kindOf(useProperties(of).find(({ name }) => name === part.property))
-  const cohorts = useCohorts()
+  const kind = kindOf(useProperties(namedWhose(part)).find(({ name }) => name === part.property))
+  const choose = (choice: PropertyChoice) =>
+    onChange({ ...typedOf(choice), property: choice.type === 'cohort' ? choice.id : choice.type === 'hogql' ? '' : choice.key })
   return (
     <div class="filter-row">
-      <WhoseSelect
-        value={part}
-        more={more}
-        onChange={(typed) => onChange({ property: typed.type === part.type ? part.property : '', ...typed })}
-      />
-      <At of={paths}>
-        {part.type === 'cohort' ? (
-          <Select
-            label="Cohort of the breakdown"
-            value={String(part.property)}
-            options={[
-              { value: '', label: cohorts.length > 0 ? 'Choose a cohort' : 'There are no cohorts' },
-              { value: 'all', label: 'Everybody' },
-              ...cohorts.map(({ id, name }) => ({ value: String(id), label: name || `Cohort ${id}` })),
-            ]}
-            onChange={(id) => onChange({ ...part, property: id === '' || id === 'all' ? id : Number(id) })}
-          />
-        ) : part.type === 'hogql' ? (
+      <At of={part.type === 'hogql' ? [] : paths}>
+        <PropertyField
+          label="Property of the breakdown"
+          placeholder="Property, cohort or SQL"
+          value={propertyChoice(part, part.property)}
+          cohorts="with everybody"
+          hasSql
+          onChoose={choose}
+        />
+      </At>
+      {part.type === 'hogql' && (
+        <At of={paths}>
           <DraftField
             label="SQL expression of the breakdown"
             placeholder="upper(properties.plan)"
             value={String(part.property)}
             onChange={(text) => onChange({ ...part, property: text.trim() })}
           />
-        ) : (
-          <Suggesting
-            label="Property of the breakdown"
-            placeholder="Property"
-            value={String(part.property)}
-            suggestions={names}
-            onChange={(property) => onChange({ ...part, property: property.trim() })}
-            onTyping={setTyped}
-          />
-        )}
-      </At>
+        </At>
+      )}
       {hasBins && (kind === 'number' || part.histogram_bin_count !== undefined) && (
         <label class="inline">
           <input

@@ -1,33 +1,69 @@
 import { useState } from 'preact/hooks'
-import { useActions, useEventNames } from '../lib/names.ts'
-import { Suggesting } from '../ui/parts.tsx'
+import { type EventChoice, eventText, useEventChoices } from '../lib/named-choices.ts'
+import { useProject } from '../lib/session.ts'
+import { Picker } from '../ui/picker.tsx'
 
-/** Null: all events. */
-export type EventChoice = { readonly event: string } | { readonly action: number; readonly name: string } | null
+const nameOf = (choice: EventChoice): string =>
+  choice === null ? '' : 'event' in choice ? choice.event : `Action: ${choice.name || choice.action}`
 
-const prefix = 'Action: '
-const all = 'All events'
-const actionText = (id: number, name: string | null): string => `${prefix}${name || id}`
-
-/** An event or an action, by its name. */
-export function EventField({ label, value, onChange }: { label: string; value: EventChoice; onChange: (choice: EventChoice) => void }) {
+/** An event or an action. */
+export function EventField({
+  label,
+  value,
+  all = 'All events',
+  placeholder = all,
+  hasActions = true,
+  isMany = false,
+  onChange,
+}: {
+  label: string
+  value: EventChoice
+  /** What stands for no choice; empty: there is none. */
+  all?: string
+  placeholder?: string
+  hasActions?: boolean
+  isMany?: boolean
+  onChange: (choice: EventChoice) => void
+}) {
+  const { id } = useProject()
   const [typed, setTyped] = useState('')
-  const names = useEventNames(typed)
-  const actions = useActions()
-  const text = value === null ? '' : 'event' in value ? value.event : actionText(value.action, value.name)
-  const choose = (typed: string) => {
-    const name = typed.trim()
-    const action = actions.find((one) => actionText(one.id, one.name) === name)
-    onChange(name === '' || name === all ? null : action ? { action: action.id, name: action.name ?? '' } : { event: name })
-  }
+  const { choices, isReading } = useEventChoices(typed, { ...(all !== '' && { all }), hasActions })
   return (
-    <Suggesting
+    <Picker
       label={label}
-      placeholder={all}
-      value={text}
-      suggestions={[...actions.map(({ id, name }) => actionText(id, name)), ...names]}
-      onChange={choose}
+      placeholder={placeholder}
+      text={eventText(value)}
+      name={nameOf(value)}
+      choices={choices}
+      isReading={isReading}
+      recent={`${id}.events`}
+      isMany={isMany}
+      typed={{ take: (event) => onChange({ event }), place: 'last' }}
       onTyping={setTyped}
+      onChoose={onChange}
+    />
+  )
+}
+
+/** The name of an event; empty: none. */
+export function EventNameField({
+  value,
+  onChange,
+  ...field
+}: {
+  label: string
+  value: string
+  all?: string
+  placeholder?: string
+  isMany?: boolean
+  onChange: (name: string) => void
+}) {
+  return (
+    <EventField
+      {...field}
+      value={value === '' ? null : { event: value }}
+      hasActions={false}
+      onChange={(choice) => onChange(choice !== null && 'event' in choice ? choice.event : '')}
     />
   )
 }

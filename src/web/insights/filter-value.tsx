@@ -1,17 +1,19 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { PropertyValueAnswer } from '../../doors/answers/property-values.ts'
 import { get } from '../lib/api.ts'
-import { useCohorts, type ValueKind } from '../lib/names.ts'
+import type { Choice } from '../lib/matching.ts'
+import type { ValueKind } from '../lib/names.ts'
 import { useProject } from '../lib/session.ts'
 import { DayField } from '../ui/day-field.tsx'
-import { DraftField, Select, Suggesting } from '../ui/parts.tsx'
+import { DraftField, Select } from '../ui/parts.tsx'
+import { Picker } from '../ui/picker.tsx'
 import { takesMany, takesNumber, takesTime, takesTwo } from './choices.ts'
 import type { Filter } from './query.ts'
 
 /** The values that a property has most often. */
-function useValues({ key, type, group_type_index: index }: Filter, typed: string): readonly string[] {
+function useValues({ key, type, group_type_index: index }: Filter, typed: string): readonly PropertyValueAnswer[] {
   const { api } = useProject()
-  const [values, setValues] = useState<readonly string[]>([])
+  const [values, setValues] = useState<readonly PropertyValueAnswer[]>([])
   useEffect(() => {
     if (key === '' || type === 'session') return
     const control = new AbortController()
@@ -23,7 +25,7 @@ function useValues({ key, type, group_type_index: index }: Filter, typed: string
     const path = type === 'person' ? 'persons/values/' : type === 'group' ? 'groups/property_values/' : 'events/values/'
     const timer = setTimeout(() => {
       get<readonly PropertyValueAnswer[] | { results: readonly PropertyValueAnswer[] }>(api(`${path}?${parameters}`), control.signal).then(
-        (answer) => setValues(('results' in answer ? answer.results : answer).map(({ name }) => String(name))),
+        (answer) => setValues('results' in answer ? answer.results : answer),
         () => setValues([]),
       )
     }, 150)
@@ -81,26 +83,27 @@ function Bounds({ value, onChange }: { value: readonly unknown[]; onChange: (val
   )
 }
 
+const choiceOf = ({ name, count }: PropertyValueAnswer): Choice<string> => ({
+  of: String(name),
+  name: String(name),
+  label: String(name) || '(empty)',
+  group: '',
+  count,
+})
+
 function Texts({ filter, kind, onChange }: { filter: Filter; kind: ValueKind | null; onChange: (value: unknown) => void }) {
   const [typed, setTyped] = useState('')
-  const suggestions = useValues(filter, typed)
-  if (!takesMany(filter.operator))
-    return (
-      <Suggesting
-        label="Value"
-        placeholder="Value"
-        value={textOf(filter.value)}
-        suggestions={suggestions}
-        onTyping={setTyped}
-        onChange={onChange}
-      />
-    )
-  const chosen = listOf(filter.value)
+  const values = useValues(filter, typed)
+  const isMany = takesMany(filter.operator)
+  const chosen = isMany ? listOf(filter.value) : []
+  const texts = chosen.map(String)
+  const choices = useMemo(() => values.map(choiceOf).filter(({ name }) => !texts.includes(name)), [values, texts.join('\n')])
   const add = (text: string) => {
     setTyped('')
     const value = readAs(text, kind)
     if (text !== '' && !chosen.includes(value)) onChange([...chosen, value])
   }
+  const take = isMany ? add : onChange
   return (
     <>
       {chosen.map((one) => (
@@ -116,39 +119,16 @@ function Texts({ filter, kind, onChange }: { filter: Filter; kind: ValueKind | n
           </button>
         </span>
       ))}
-      <Suggesting
+      <Picker
         label="Value"
         placeholder={chosen.length > 0 ? 'or' : 'Value'}
-        value=""
-        suggestions={suggestions.filter((one) => !chosen.map(String).includes(one))}
+        text={isMany ? '' : textOf(filter.value)}
+        choices={choices}
+        isMany={isMany}
+        // A part of a text is rarely a whole value.
+        typed={{ take, place: isMany ? 'last' : 'first' }}
         onTyping={setTyped}
-        onChange={add}
-      />
-    </>
-  )
-}
-
-export function CohortField({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
-  const cohorts = useCohorts()
-  return (
-    <>
-      <Select
-        label="Comparison"
-        value={filter.operator === 'not_in' ? 'not_in' : 'in'}
-        options={[
-          { value: 'in', label: 'is in' },
-          { value: 'not_in', label: 'is not in' },
-        ]}
-        onChange={(operator) => onChange({ ...filter, operator })}
-      />
-      <Select
-        label="Cohort"
-        value={textOf(filter.value)}
-        options={[
-          { value: '', label: cohorts.length > 0 ? 'Choose a cohort' : 'There are no cohorts' },
-          ...cohorts.map(({ id, name }) => ({ value: String(id), label: name || `Cohort ${id}` })),
-        ]}
-        onChange={(id) => onChange({ ...filter, value: id === '' ? undefined : Number(id) })}
+        onChoose={take}
       />
     </>
   )

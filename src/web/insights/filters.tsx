@@ -1,16 +1,18 @@
 import { useEffect, useState } from 'preact/hooks'
-import { kindOf, useProperties, usePropertyNames } from '../lib/names.ts'
+import type { PropertyChoice } from '../lib/named-choices.ts'
+import { kindOf, useProperties } from '../lib/names.ts'
 import { At } from '../ui/field-errors.tsx'
-import { DraftField, Select, Suggesting } from '../ui/parts.tsx'
+import { DraftField, Select } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
 import { isWithoutValue, operatorsOf, operatorText, takesMany, takesTwo } from './choices.ts'
-import { CohortField, FilterValue } from './filter-value.tsx'
+import { FilterValue } from './filter-value.tsx'
+import { PropertyField, propertyChoice, typedOf } from './property-field.tsx'
 import type { Filter } from './query.ts'
-import { namedWhose, WhoseSelect, whoseOf } from './whose.tsx'
+import { namedWhose } from './whose.ts'
 
-const more = [
-  { value: 'cohort', label: 'Cohort' },
-  { value: 'hogql', label: 'SQL' },
+const memberships = [
+  { value: 'in', label: 'is in' },
+  { value: 'not_in', label: 'is not in' },
 ]
 
 /** A part of what one of these paths names. */
@@ -30,24 +32,31 @@ function FilterRow({
   onChange: (filter: Filter) => void
   onRemove: () => void
 }) {
+  const choose = (choice: PropertyChoice) => {
+    if (choice.type === 'cohort') return onChange({ type: 'cohort', key: 'id', operator: 'in', value: choice.id })
+    if (choice.type === 'hogql') return onChange({ type: 'hogql', key: '', operator: 'exact', value: null })
+    const isSame = filter.key === choice.key && filter.type === choice.type
+    onChange(isSame ? filter : { ...typedOf(choice), type: choice.type, key: choice.key, operator: 'exact', value: [] })
+  }
   return (
     <div class="filter-row">
-      {!whose && (
-        <WhoseSelect
-          value={filter}
-          more={more}
-          onChange={(typed) =>
-            onChange(
-              typed.type === 'cohort'
-                ? { ...typed, type: 'cohort', key: 'id', operator: 'in' }
-                : { ...typed, type: typed.type as Filter['type'], key: '', operator: 'exact', value: [] },
-            )
-          }
+      <At of={filter.type === 'cohort' || filter.type === 'hogql' ? [] : paths}>
+        <PropertyField
+          label="Property"
+          placeholder={whose ? 'Property' : 'Property, cohort or SQL'}
+          value={propertyChoice(filter, filter.type === 'cohort' ? (filter.value as number) : filter.key)}
+          {...(whose ? { whose: [whose] } : { cohorts: 'without everybody', hasSql: true })}
+          onChoose={choose}
         />
-      )}
+      </At>
       {filter.type === 'cohort' ? (
         <At of={paths}>
-          <CohortField filter={filter} onChange={onChange} />
+          <Select
+            label="Comparison"
+            value={filter.operator === 'not_in' ? 'not_in' : 'in'}
+            options={memberships}
+            onChange={(operator) => onChange({ ...filter, operator })}
+          />
         </At>
       ) : filter.type === 'hogql' ? (
         <At of={paths}>
@@ -77,10 +86,7 @@ function valueFor(operator: string, value: unknown): unknown {
 }
 
 function PropertyCondition({ filter, paths, onChange }: { filter: Filter; paths: readonly string[]; onChange: (filter: Filter) => void }) {
-  const of = namedWhose(whoseOf(filter))
-  const [typed, setTyped] = useState('')
-  const names = usePropertyNames(of, typed)
-  const definitions = useProperties(of)
+  const definitions = useProperties(namedWhose(filter))
   const kind = kindOf(definitions.find(({ name }) => name === filter.key))
   const fitting = operatorsOf(kind)
   const operators = fitting.some(({ value }) => value === filter.operator)
@@ -88,16 +94,6 @@ function PropertyCondition({ filter, paths, onChange }: { filter: Filter; paths:
     : [...fitting, { value: filter.operator, label: operatorText(filter.operator) }]
   return (
     <>
-      <At of={paths}>
-        <Suggesting
-          label="Property"
-          placeholder="Property"
-          value={filter.key}
-          suggestions={names}
-          onChange={(key) => onChange({ ...filter, key: key.trim() })}
-          onTyping={setTyped}
-        />
-      </At>
       <At of={partOf(paths, 'operator')}>
         <Select
           label="Comparison"

@@ -1,8 +1,11 @@
+import { useState } from 'preact/hooks'
 import type { Query } from '../lib/api.ts'
-import { useEventNames, useGroupTypes } from '../lib/names.ts'
+import { type EventChoice, useEventChoices } from '../lib/named-choices.ts'
+import { useGroupTypes } from '../lib/names.ts'
 import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
-import { DraftField, Select, Suggesting } from '../ui/parts.tsx'
+import { DraftField, Select } from '../ui/parts.tsx'
+import { Picker } from '../ui/picker.tsx'
 import {
   attributions,
   funnelOrders,
@@ -14,7 +17,7 @@ import {
   stickinessSums,
   windowUnits,
 } from './choices.ts'
-import { type EventChoice, EventField } from './event-field.tsx'
+import { EventField, EventNameField } from './event-field.tsx'
 import { listIn, objectIn, type SeriesNode, textIn, textsIn, withField, within } from './query.ts'
 import { Section } from './section.tsx'
 import { Series } from './series.tsx'
@@ -119,7 +122,6 @@ interface Exclusion extends SeriesNode {
 
 /** Events that end a funnel between two steps. */
 function Exclusions({ query, onChange }: Props) {
-  const names = useEventNames()
   const last = listIn<SeriesNode>(query, 'series').length - 1
   const exclusions = listIn<Exclusion>(objectIn(query, 'funnelsFilter'), 'exclusions')
   const set = (next: readonly Exclusion[]) => onChange(within(query, 'funnelsFilter', 'exclusions', next.length > 0 ? next : undefined))
@@ -131,17 +133,11 @@ function Exclusions({ query, onChange }: Props) {
         <At of={`funnelsFilter.exclusions.${i}`} key={i}>
           <div class="inline">
             <span>without</span>
-            <Suggesting
+            <EventNameField
               label={`Excluded event ${i + 1}`}
               value={one.event ?? ''}
-              suggestions={names}
-              onChange={(event) =>
-                set(
-                  event.trim() === ''
-                    ? exclusions.toSpliced(i, 1)
-                    : exclusions.with(i, { ...one, event: event.trim(), name: event.trim() }),
-                )
-              }
+              all=""
+              onChange={(event) => set(exclusions.with(i, { ...one, event, name: event }))}
             />
             <Select
               label={`From which step event ${i + 1} is excluded`}
@@ -167,15 +163,12 @@ function Exclusions({ query, onChange }: Props) {
           </div>
         </At>
       ))}
-      <Suggesting
+      <EventNameField
         label="Exclude an event"
         placeholder="Exclude an event …"
         value=""
-        suggestions={names}
-        onChange={(event) =>
-          event.trim() !== '' &&
-          set([...exclusions, { kind: 'EventsNode', event: event.trim(), name: event.trim(), funnelFromStep: 0, funnelToStep: last }])
-        }
+        all=""
+        onChange={(event) => set([...exclusions, { kind: 'EventsNode', event, name: event, funnelFromStep: 0, funnelToStep: last }])}
       />
     </>
   )
@@ -271,7 +264,6 @@ export function RetentionParts({ query, onChange }: Props) {
 const isNamed = (name: string) => pathTypes.some(({ value }) => value === name)
 
 export function PathParts({ query, onChange }: Props) {
-  const names = useEventNames()
   const filter = objectIn(query, 'pathsFilter')
   const set = (name: string, value: unknown) => onChange(within(query, 'pathsFilter', name, value === '' ? undefined : value))
   const setList = (name: string, list: readonly string[]) => set(name, list.length > 0 ? list : undefined)
@@ -294,7 +286,7 @@ export function PathParts({ query, onChange }: Props) {
         label="Event of the paths"
         placeholder="Add an event …"
         values={types.filter((name) => !isNamed(name))}
-        suggestions={names}
+        hasEvents
         onChange={(list) => set('includeEventTypes', [...types.filter(isNamed), ...list])}
       />
       <div class="inline">
@@ -347,7 +339,7 @@ export function PathParts({ query, onChange }: Props) {
           label="Left out"
           placeholder="Leave out an event or page …"
           values={textsIn(filter, 'excludeEvents')}
-          suggestions={names}
+          hasEvents
           onChange={(list) => setList('excludeEvents', list)}
         />
       </At>
@@ -356,7 +348,6 @@ export function PathParts({ query, onChange }: Props) {
           label="Taken together"
           placeholder="Group pages: /products/*"
           values={textsIn(filter, 'pathGroupings')}
-          suggestions={[]}
           onChange={(list) => setList('pathGroupings', list)}
         />
       </At>
@@ -368,15 +359,21 @@ function TextList({
   label,
   placeholder,
   values,
-  suggestions,
+  hasEvents = false,
   onChange,
 }: {
   label: string
   placeholder: string
   values: readonly string[]
-  suggestions: readonly string[]
+  /** Names of events are offered. */
+  hasEvents?: boolean
   onChange: (values: readonly string[]) => void
 }) {
+  const [typed, setTyped] = useState('')
+  const { choices, isReading } = useEventChoices(typed, {})
+  const add = (text: string) => {
+    if (!values.includes(text)) onChange([...values, text])
+  }
   return (
     <div class="inline">
       {values.map((one) => (
@@ -392,12 +389,16 @@ function TextList({
           </button>
         </span>
       ))}
-      <Suggesting
+      <Picker
         label={label}
         placeholder={placeholder}
-        value=""
-        suggestions={suggestions}
-        onChange={(text) => text.trim() !== '' && !values.includes(text.trim()) && onChange([...values, text.trim()])}
+        text=""
+        choices={hasEvents ? choices : []}
+        isReading={hasEvents && isReading}
+        isMany
+        typed={{ take: add, place: 'last' }}
+        onTyping={setTyped}
+        onChoose={(choice) => choice !== null && 'event' in choice && add(choice.event)}
       />
     </div>
   )

@@ -1,17 +1,12 @@
-import { useGroupTypes, usePropertyNames } from '../lib/names.ts'
+import { useGroupTypes } from '../lib/names.ts'
 import { At } from '../ui/field-errors.tsx'
-import { DraftField, type Option, Select, Suggesting } from '../ui/parts.tsx'
+import { DraftField, type Option, Select } from '../ui/parts.tsx'
 import { maths, takesProperty } from './choices.ts'
+import { PropertyField, propertyChoice } from './property-field.tsx'
 import { type SeriesNode, withField } from './query.ts'
-import { namedWhose } from './whose.tsx'
 
 // What of its events a series counts.
 
-const propertyTypes = [
-  { value: 'event_properties', label: 'of the event' },
-  { value: 'person_properties', label: 'of the person' },
-  { value: 'session_properties', label: 'of the session' },
-]
 const groupMath = 'unique_group'
 const keyOf = ({ math, math_group_type_index: index }: SeriesNode) =>
   math === groupMath ? `${groupMath}:${Number(index ?? 0)}` : (math ?? 'total')
@@ -40,8 +35,7 @@ export function MathField({
   onChange: (node: SeriesNode) => void
 }) {
   const groups = useGroupTypes()
-  const type = propertyTypes.some(({ value }) => value === node.math_property_type) ? String(node.math_property_type) : 'event_properties'
-  const properties = usePropertyNames(namedWhose(type.replace('_properties', '')))
+  const type = String(node.math_property_type ?? '').replace('_properties', '')
   const groupOptions = groups.map(({ group_type, group_type_index, name_singular }) => ({
     value: `${groupMath}:${group_type_index}`,
     label: `Unique groups: ${name_singular || group_type}`,
@@ -59,18 +53,15 @@ export function MathField({
       </At>
       {takesProperty(node.math) && (
         <At of={[`${path}.math_property`, `${path}.math_property_type`]}>
-          <Suggesting
+          <PropertyField
             label={`Property with numbers of ${mark}`}
             placeholder="Property with numbers"
-            value={node.math_property ?? ''}
-            suggestions={properties}
-            onChange={(name) => onChange({ ...node, math_property: name.trim() })}
-          />
-          <Select
-            label={`Whose property with numbers of ${mark}`}
-            value={type}
-            options={propertyTypes}
-            onChange={(next) => onChange({ ...node, math_property_type: next })}
+            value={propertyChoice({ type }, node.math_property)}
+            whose={['event', 'person', 'session']}
+            isNumber
+            onChoose={(choice) =>
+              'key' in choice && onChange({ ...node, math_property: choice.key, math_property_type: `${choice.type}_properties` })
+            }
           />
         </At>
       )}

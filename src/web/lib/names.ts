@@ -1,10 +1,10 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ActionAnswer } from '../../doors/answers/actions.ts'
 import type { CohortAnswer } from '../../doors/answers/cohorts.ts'
 import type { EventDefinitionAnswer } from '../../doors/answers/event-definitions.ts'
 import type { GroupTypeAnswer } from '../../doors/answers/groups.ts'
 import type { PropertyDefinitionAnswer } from '../../doors/answers/property-definitions.ts'
-import { get, type Page } from './api.ts'
+import { allOf, get, type Page } from './api.ts'
 import { useProject } from './session.ts'
 
 // Names for suggestions. Without them everything can still be typed.
@@ -13,10 +13,18 @@ import { useProject } from './session.ts'
 const kept = new Map<string, { readonly since: number; readonly value: Promise<unknown> }>()
 const keptMs = 30_000
 
+/** A list of definitions is read up to its limit; others are whole. */
+const readList = <T>(path: string): Promise<readonly T[]> =>
+  path.includes('_definitions/')
+    ? get<Page<T>>(path).then(({ results }) => results)
+    : path.includes('limit=')
+      ? allOf<T>(path)
+      : get<readonly T[]>(path)
+
 function keptList<T>(path: string): Promise<readonly T[]> {
   const known = kept.get(path)
   if (known && Date.now() - known.since < keptMs) return known.value as Promise<readonly T[]>
-  const value = get<Page<T> | readonly T[]>(path).then((answer) => ('results' in answer ? answer.results : answer))
+  const value = readList<T>(path)
   kept.set(path, { since: Date.now(), value })
   // What is empty may be filled the next moment: with the first event of a project.
   value.then(
@@ -53,25 +61,35 @@ function useListRead<T>(path: string | null): ListRead<T> | null {
 /** Null: not known yet. A list that cannot be read is empty. */
 const useList = <T>(path: string | null): readonly T[] | null => useListRead<T>(path)?.rows ?? null
 
-const namesOf = (list: readonly { readonly name: string }[] | null): readonly string[] => (list ?? []).map(({ name }) => name)
-
 /** Of a project that has more, the others are found by what is typed. */
 const mostKnown = 500
 const typingMs = 150
 
-/** Names of a list, the most frequent first; with those that contain what is typed, where the list is not whole. */
-function useNames(path: string | null, typed: string): readonly string[] {
-  const known = useList<EventDefinitionAnswer | PropertyDefinitionAnswer>(path)
+export interface Definitions<T> {
+  readonly rows: readonly T[]
+  /** Those that contain what is typed are not there yet. */
+  readonly isReading: boolean
+}
+
+/** A list, the most frequent first; with those that contain what is typed, where the list is not whole. */
+function useDefinitions<T extends { readonly name: string }>(path: string | null, typed: string): Definitions<T> {
+  const known = useList<T>(path)
   const [search, setSearch] = useState('')
   useEffect(() => {
     const timer = setTimeout(() => setSearch(typed.trim()), typingMs)
     return () => clearTimeout(timer)
   }, [typed])
   const isWhole = known !== null && known.length < mostKnown
-  const found = useList<EventDefinitionAnswer | PropertyDefinitionAnswer>(
-    path === null || isWhole || search === '' ? null : `${path}&search=${encodeURIComponent(search)}`,
-  )
-  return [...new Set([...namesOf(found), ...namesOf(known)])]
+  const isAsked = path !== null && !isWhole && search !== ''
+  const found = useList<T>(isAsked ? `${path}&search=${encodeURIComponent(search)}` : null)
+  const isReading = path !== null && !isWhole && typed.trim() !== '' && (search !== typed.trim() || found === null)
+  return useMemo(() => {
+    const names = new Set(found?.map(({ name }) => name))
+    return { rows: [...(found ?? []), ...(known ?? []).filter(({ name }) => !names.has(name))], isReading }
+  }, [found, known, isReading])
+}
+function useNames(path: string | null, typed: string): readonly string[] {
+  return useDefinitions<EventDefinitionAnswer | PropertyDefinitionAnswer>(path, typed).rows.map(({ name }) => name)
 }
 
 const eventsPath = `event_definitions/?limit=${mostKnown}`
@@ -82,11 +100,12 @@ export function useHasNoEvents(): boolean {
   return list?.isRead === true && list.rows.length === 0
 }
 export const useEventNames = (typed = '') => useNames(eventsPath, typed)
+export const useEventDefinitions = (typed: string) => useDefinitions<EventDefinitionAnswer>(eventsPath, typed)
 
 /** Whose property it is; `group:0` is the group type with that index. */
 export type Whose = 'event' | 'person' | 'session' | `group:${number}`
 
-const ofSessions = [
+export const sessionProperties: readonly string[] = [
   ...['$session_duration', '$start_timestamp', '$end_timestamp', '$channel_type', '$is_bounce', '$pageview_count', '$autocapture_count'],
   ...['$entry_current_url', '$entry_pathname', '$end_current_url', '$end_pathname', '$entry_referring_domain', '$entry_utm_source'],
 ]
@@ -99,8 +118,11 @@ function pathOf(whose: Whose): string | null {
 export const useProperties = (whose: Whose) => useList<PropertyDefinitionAnswer>(pathOf(whose)) ?? []
 export const usePropertyNames = (whose: Whose, typed = ''): readonly string[] => {
   const known = useNames(pathOf(whose), typed)
-  return whose === 'session' ? ofSessions : known
+  return whose === 'session' ? sessionProperties : known
 }
+
+export const usePropertyDefinitions = (whose: Whose | null, typed: string) =>
+  useDefinitions<PropertyDefinitionAnswer>(whose === null ? null : pathOf(whose), typed)
 
 export type ValueKind = 'number' | 'boolean' | 'time' | 'text'
 const declared = { DateTime: 'time', String: 'text', Numeric: 'number', Boolean: 'boolean', Duration: 'number' } as const
@@ -114,6 +136,8 @@ export function kindOf(property: PropertyDefinitionAnswer | undefined): ValueKin
   return property.count > 0 && property.counts.time === property.count ? 'time' : null
 }
 
-export const useGroupTypes = () => useList<GroupTypeAnswer>('groups_types/') ?? []
-export const useActions = () => useList<ActionAnswer>('actions/?limit=200') ?? []
-export const useCohorts = () => useList<CohortAnswer>('cohorts/?limit=200') ?? []
+const none: readonly never[] = []
+export const useGroupTypes = () => useList<GroupTypeAnswer>('groups_types/') ?? none
+/** Not wanted: none. */
+export const useActions = (isWanted = true) => useList<ActionAnswer>(isWanted ? 'actions/?limit=200' : null) ?? none
+export const useCohorts = () => useList<CohortAnswer>('cohorts/?limit=200') ?? none

@@ -1,18 +1,17 @@
-import { useId } from 'preact/hooks'
 import type { InvitationAnswer } from '../../doors/answers/login.ts'
 import type { MeAnswer } from '../../doors/answers/users.ts'
 import { ApiError, beginSession, get, post, signOut } from '../lib/api.ts'
 import { go } from '../lib/router.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { browserZone, knownZones } from '../lib/zones.ts'
+import { browserZone } from '../lib/zones.ts'
 import { ErrorBox, Field, Working } from '../ui/parts.tsx'
+import { ZoneInput } from '../ui/zone-input.tsx'
 import { Card, ProviderLinks, Required, SignIn, useSending, value } from './sign-in.tsx'
 
 // Pages that somebody opens once: the first owner, and who is invited.
 
 export function Setup({ secret, onDone }: { secret: string; onDone: () => void }) {
   const fields = ['first_name', 'email', 'password', 'organization_name', 'timezone']
-  const zones = useId()
   const { onSubmit, isSending, at, elsewhere } = useSending(async (form) => {
     const organization = value(form, 'organization_name').trim()
     await post('api/setup/', {
@@ -43,13 +42,8 @@ export function Setup({ secret, onDone }: { secret: string; onDone: () => void }
           {(id) => <input id={id} name="organization_name" autocomplete="organization" maxLength={64} />}
         </Field>
         <Field label="Time zone" error={at('timezone')} hint="Days and weeks of all charts begin in it. Settings can change it.">
-          {(id) => <input id={id} name="timezone" defaultValue={browserZone()} list={zones} autocomplete="off" required />}
+          {(id) => <ZoneInput id={id} name="timezone" label="Time zone" value={browserZone()} />}
         </Field>
-        <datalist id={zones}>
-          {knownZones.map((zone) => (
-            <option key={zone} value={zone} />
-          ))}
-        </datalist>
         {elsewhere(fields) && (
           <p class="field-error" role="alert">
             {elsewhere(fields)}

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { EventNameField } from '../insights/event-field.tsx'
 import { Filters } from '../insights/filters.tsx'
 import type { Filter } from '../insights/query.ts'
 import type { Answer } from '../lib/api.ts'
@@ -11,7 +12,7 @@ import { filtersOf, useAddress } from '../lib/use-address.ts'
 import { FirstEvent } from '../live/first-event.tsx'
 import { Properties } from '../people/properties.tsx'
 import { Scroll, UnfoldButton, UnfoldingRow } from '../ui/list-table.tsx'
-import { DraftField, Empty, ErrorBox, PageHead, Suggesting, Working } from '../ui/parts.tsx'
+import { DraftField, Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 
 // Events as they come in: the newest first, asked for again while the page is open.
 
@@ -114,13 +115,7 @@ export function Live({ place }: PageProps) {
         </button>
       </PageHead>
       <div class="filters">
-        <Suggesting
-          label="Event"
-          placeholder="Any event"
-          value={wanted.event}
-          suggestions={names}
-          onChange={(text) => set({ event: text.trim() })}
-        />
+        <EventNameField label="Event" all="Any event" value={wanted.event} onChange={(event) => set({ event })} />
         <DraftField
           label="Distinct id"
           placeholder="Anyone (distinct id)"

@@ -1,8 +1,9 @@
-import type { ActionAnswer } from '../../doors/answers/actions.ts'
+import { EventField } from '../insights/event-field.tsx'
 import { Result } from '../insights/result.tsx'
 import { Toolbar } from '../insights/toolbar.tsx'
-import { type Answer, get, type Page } from '../lib/api.ts'
-import { useEventNames, useHasNoEvents } from '../lib/names.ts'
+import type { Answer } from '../lib/api.ts'
+import type { EventChoice } from '../lib/named-choices.ts'
+import { useActions, useEventNames, useHasNoEvents } from '../lib/names.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { filtersOf, useAddress } from '../lib/use-address.ts'
@@ -16,7 +17,7 @@ import type { PageProps } from '../lib/page.ts'
 import { StatsTables } from '../site/stats-table.tsx'
 import { Vitals } from '../site/vitals.tsx'
 import { AnswerOf } from '../ui/answer-of.tsx'
-import { Empty, PageHead, Select } from '../ui/parts.tsx'
+import { Empty, PageHead } from '../ui/parts.tsx'
 
 /** What the owner of a site looks at first. All choices are in the address. */
 export function Web({ place }: PageProps) {
@@ -54,7 +55,7 @@ export function Web({ place }: PageProps) {
           />{' '}
           Compare with the period before
         </label>
-        <GoalChoice goal={choices.goal} names={names} onChange={(goal) => set({ goal })} />
+        <GoalChoice goal={choices.goal} onChange={(goal) => set({ goal })} />
       </div>
       {choices.filters.length > 0 && (
         <div class="chips">
@@ -117,13 +118,22 @@ function Visitors({ choices }: { choices: SiteChoices }) {
   )
 }
 
-function GoalChoice({ goal, names, onChange }: { goal: string; names: readonly string[]; onChange: (goal: string) => void }) {
-  const { api } = useProject()
-  const { value } = useLoaded((signal) => get<Page<ActionAnswer>>(api('actions/?limit=100'), signal), [])
-  const options = [
-    { value: '', label: 'No conversion goal' },
-    ...(value?.results ?? []).map(({ id, name }) => ({ value: `action:${id}`, label: `Goal: action ${name}` })),
-    ...names.filter((name) => name !== '$pageview').map((name) => ({ value: `event:${name}`, label: `Goal: ${name}` })),
-  ]
-  return <Select label="Conversion goal" value={goal} options={options} onChange={onChange} />
+function GoalChoice({ goal, onChange }: { goal: string; onChange: (goal: string) => void }) {
+  const actions = useActions()
+  const [kind = '', ...rest] = goal.split(':')
+  const of = rest.join(':')
+  const chosen: EventChoice =
+    kind === 'event'
+      ? { event: of }
+      : kind === 'action'
+        ? { action: Number(of), name: actions.find(({ id }) => id === Number(of))?.name ?? '' }
+        : null
+  return (
+    <EventField
+      label="Conversion goal"
+      all="No conversion goal"
+      value={chosen}
+      onChange={(choice) => onChange(choice === null ? '' : 'event' in choice ? `event:${choice.event}` : `action:${choice.action}`)}
+    />
+  )
 }

@@ -1,19 +1,19 @@
 import type { PersonAnswer } from '../../doors/answers/persons.ts'
+import { readableProperty } from '../../service/pictures/readable.ts'
 import { Filters } from '../insights/filters.tsx'
+import { PropertyField } from '../insights/property-field.tsx'
 import type { Filter } from '../insights/query.ts'
 import { momentText } from '../lib/format.ts'
-import { usePropertyNames } from '../lib/names.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { filtersOf, listOf, parameters, useAddress } from '../lib/use-address.ts'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
-import { Empty, Suggesting } from '../ui/parts.tsx'
+import { Empty } from '../ui/parts.tsx'
 import { shownValue } from './types.ts'
 
 export function PersonList({ place }: { place: Place }) {
   const { api, link, timezone } = useProject()
   const { of, set } = useAddress(place)
-  const names = usePropertyNames('person')
   const [search, properties] = [of('search'), of('properties')]
   const columns = listOf(of('columns')).map(String)
   const list = useList<PersonAnswer>(api(`persons/?${parameters({ search, properties, limit: 50 })}`))
@@ -28,12 +28,12 @@ export function PersonList({ place }: { place: Place }) {
           value={search}
           onChange={(text) => set({ search: text })}
         />
-        <Suggesting
+        <PropertyField
           label="Show a property as a column"
           placeholder="Add a column"
-          value=""
-          suggestions={names.filter((name) => !columns.includes(name))}
-          onChange={(name) => name !== '' && !columns.includes(name) && setColumns([...columns, name])}
+          value={null}
+          whose={['person']}
+          onChoose={(choice) => 'key' in choice && !columns.includes(choice.key) && setColumns([...columns, choice.key])}
         />
       </div>
       <Filters
@@ -49,7 +49,7 @@ export function PersonList({ place }: { place: Place }) {
           'Distinct ids',
           ...columns.map((name) => (
             <th key={name}>
-              {name}{' '}
+              <span title={name}>{readableProperty(name)}</span>{' '}
               <button
                 type="button"
                 class="plain link"

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { EventAnswer } from '../../doors/answers/events.ts'
-import { useEventNames } from '../lib/names.ts'
+import { EventNameField } from '../insights/event-field.tsx'
 import type { Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { ListState, UnfoldButton, useList } from '../ui/list-table.tsx'
-import { Suggesting } from '../ui/parts.tsx'
 import { Properties } from './properties.tsx'
 
 const dayIn = (timezone: string) => {
@@ -23,7 +22,6 @@ const summaryOf = ({ $pathname, $screen_name, $current_url }: EventAnswer['prope
 /** What happened, the newest first. `whose`: as parameters of the list of events. The address has the event to which it is limited. */
 export function Timeline({ place, whose, withIds = false }: { place: Place; whose: Readonly<Record<string, string>>; withIds?: boolean }) {
   const { api, timezone } = useProject()
-  const names = useEventNames()
   const { of, set } = useAddress(place)
   const event = of('event')
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
@@ -40,13 +38,7 @@ export function Timeline({ place, whose, withIds = false }: { place: Place; whos
     <section aria-label="Events" aria-busy={list.isLoading}>
       <div class="head-row">
         <h2>Events</h2>
-        <Suggesting
-          label="Only this event"
-          placeholder="Any event"
-          value={event}
-          suggestions={names}
-          onChange={(name) => set({ event: name.trim() })}
-        />
+        <EventNameField label="Only this event" all="Any event" value={event} onChange={(name) => set({ event: name })} />
       </div>
       <ListState list={list} what="events" empty={event === '' ? 'No events.' : 'No events of this name.'}>
         {(events) =>

@@ -8,9 +8,9 @@ import { go } from '../lib/router.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { applyTheme, storedTheme, type Theme } from '../lib/theme.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { browserZone, knownZones } from '../lib/zones.ts'
+import { browserZone } from '../lib/zones.ts'
 import { At } from '../ui/field-errors.tsx'
-import { CheckField, ConfirmButton, Form, isChecked, Refused, TextField, textOf, useAction } from '../ui/forms.tsx'
+import { CheckField, ConfirmButton, Form, isChecked, Refused, TextField, textOf, useAction, ZoneField } from '../ui/forms.tsx'
 import { CopyButton, Empty, Select, Working } from '../ui/parts.tsx'
 import { useOrganization } from './organization-of.ts'
 import { SignInSections } from './password.tsx'
@@ -366,7 +366,7 @@ export function OrganizationSection() {
           }}
         >
           <TextField name="name" label="Name" required maxLength={64} />
-          <TextField name="timezone" label="Time zone of its first project" value={browserZone()} suggestions={knownZones} required />
+          <ZoneField name="timezone" label="Time zone of its first project" value={browserZone()} />
         </Form>
       </section>
       <section class="block">

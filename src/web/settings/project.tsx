@@ -6,7 +6,7 @@ import { call, get, patch, post, remove } from '../lib/api.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { browserZone, knownZones } from '../lib/zones.ts'
+import { browserZone } from '../lib/zones.ts'
 import { At } from '../ui/field-errors.tsx'
 import {
   CheckField,
@@ -19,6 +19,7 @@ import {
   numberIn,
   TextField,
   textOf,
+  ZoneField,
 } from '../ui/forms.tsx'
 import { CopyButton, ErrorBox, Working } from '../ui/parts.tsx'
 import { DataRetention } from './data-retention.tsx'
@@ -63,14 +64,7 @@ export function ProjectSection() {
         <h2>Project</h2>
         <Form submit="Save" done="Saved" send={send}>
           <TextField name="name" label="Name" value={settings.name} required maxLength={200} />
-          <TextField
-            name="timezone"
-            label="Time zone"
-            value={settings.timezone}
-            suggestions={knownZones}
-            hint="Days and weeks of all charts begin in this zone."
-            required
-          />
+          <ZoneField name="timezone" label="Time zone" value={settings.timezone} hint="Days and weeks of all charts begin in this zone." />
           <ChoiceField name="week_start_day" label="First day of the week" value={settings.week_start_day} options={weekDays} />
           <TextField
             name="base_currency"
@@ -182,7 +176,7 @@ function NewProject() {
         {() => (
           <Form submit="Create" send={create}>
             <TextField name="name" label="Name" required maxLength={200} autofocus />
-            <TextField name="timezone" label="Time zone" value={browserZone()} suggestions={knownZones} required />
+            <ZoneField name="timezone" label="Time zone" value={browserZone()} />
             <CheckField name="is_demo" label="Fill it with the events of a fictional shop" hint="For a look around." />
           </Form>
         )}

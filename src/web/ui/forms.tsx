@@ -13,6 +13,7 @@ import { At, FieldErrors, useFieldError, useMarked } from './field-errors.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { Dialog, ErrorBox, Field, type Option } from './parts.tsx'
 import { PasskeyButton } from './passkey-button.tsx'
+import { ZoneInput } from './zone-input.tsx'
 import './forms.css'
 
 // Forms whose values the API checks: refusals are shown at their fields.
@@ -224,14 +225,12 @@ export function TextField({
   hint,
   value = '',
   rows,
-  suggestions,
   onInput,
   ...input
 }: FieldProps & {
   value?: string | number | null | undefined
   /** More than one: a text area. */
   rows?: number
-  suggestions?: readonly string[]
   onInput?: (value: string) => void
   type?: string
   required?: boolean
@@ -245,7 +244,6 @@ export function TextField({
   step?: number | string
 }) {
   const refusal = useFieldError(of ?? name)
-  const list = useId()
   return (
     <Field label={label} error={refusal} {...(hint === undefined ? {} : { hint })}>
       {(id) =>
@@ -260,23 +258,14 @@ export function TextField({
             {...input}
           />
         ) : (
-          <>
-            <input
-              id={id}
-              name={name}
-              defaultValue={String(value ?? '')}
-              autocomplete="off"
-              onInput={(event) => onInput?.(event.currentTarget.value)}
-              {...({ ...input, ...(suggestions && { list }) } as object)}
-            />
-            {suggestions && (
-              <datalist id={list}>
-                {suggestions.map((one) => (
-                  <option key={one} value={one} />
-                ))}
-              </datalist>
-            )}
-          </>
+          <input
+            id={id}
+            name={name}
+            defaultValue={String(value ?? '')}
+            autocomplete="off"
+            onInput={(event) => onInput?.(event.currentTarget.value)}
+            {...(input as object)}
+          />
         )
       }
     </Field>
@@ -363,6 +352,16 @@ export function RadioField({
         ))}
       </At>
     </fieldset>
+  )
+}
+
+/** A time zone. */
+export function ZoneField({ name, of, label, hint, value }: FieldProps & { value: string }) {
+  const refusal = useFieldError(of ?? name)
+  return (
+    <Field label={label} error={refusal} {...(hint === undefined ? {} : { hint })}>
+      {(id) => <ZoneInput id={id} name={name} label={label} value={value} />}
+    </Field>
   )
 }
 

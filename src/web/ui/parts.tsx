@@ -165,10 +165,10 @@ export function Select({
 }
 
 /**
- * While a field has the focus it shows what it showed then or what was typed, whatever value arrives meanwhile. What was typed is said with Enter, when
- * the field is left, or when a suggestion was chosen.
+ * While a field has the focus it shows what it showed then or what was typed, whatever value arrives meanwhile. What was typed is said with Enter, or when
+ * the field is left.
  */
-function useDraft(value: string, onChange: (value: string) => void, onTyping?: (value: string) => void) {
+function useDraft(value: string, onChange: (value: string) => void) {
   const [draft, setDraft] = useState<{ readonly text: string; readonly isTyped: boolean } | null>(null)
   const say = (text: string) => {
     setDraft(null)
@@ -179,9 +179,7 @@ function useDraft(value: string, onChange: (value: string) => void, onTyping?: (
     onFocus: (event: TargetedFocusEvent<HTMLInputElement>) => setDraft({ text: event.currentTarget.value, isTyped: false }),
     onInput: (event: TargetedInputEvent<HTMLInputElement>) => {
       const { value: text } = event.currentTarget
-      if (event.inputType === 'insertReplacementText') return say(text)
       setDraft({ text, isTyped: true })
-      onTyping?.(text)
     },
     onKeyDown: (event: KeyboardEvent) => {
       if (event.key === 'Enter' && draft?.isTyped) say(draft.text)
@@ -209,35 +207,6 @@ export function DraftField({
     <input type="number" step="any" aria-label={label} placeholder={placeholder} {...draft} />
   ) : (
     <input aria-label={label} placeholder={placeholder} {...draft} />
-  )
-}
-
-/** A text field that suggests values. */
-export function Suggesting({
-  label,
-  value,
-  suggestions,
-  placeholder = '',
-  onChange,
-  onTyping,
-}: {
-  label: string
-  value: string
-  suggestions: readonly string[]
-  placeholder?: string
-  onChange: (value: string) => void
-  onTyping?: (value: string) => void
-}) {
-  const list = useId()
-  return (
-    <>
-      <input aria-label={label} list={list} placeholder={placeholder} autocomplete="off" {...useDraft(value, onChange, onTyping)} />
-      <datalist id={list}>
-        {suggestions.map((one) => (
-          <option key={one} value={one} />
-        ))}
-      </datalist>
-    </>
   )
 }
 

@@ -10,6 +10,8 @@ export function useAdded<T extends HTMLElement>(count: number) {
     const row = [...(list.current?.children ?? [])][count - 1]
     const field = row?.querySelector<HTMLElement>('input:not([type="checkbox"])') ?? row?.querySelector('select')
     field?.focus()
+    // Its list opens with it.
+    if (field?.role === 'combobox') field.click()
   }, [count])
   return {
     list,

@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     await show(funnel(byPlan))
     const row = page.getByRole('row', { name: /^1\. visit \(none\)/ })
     await row.getByRole('button').first().click()
-    await page.getByRole('dialog', { name: 'Reached visit (none)' }).getByRole('listitem').first().waitFor()
+    await page.getByRole('dialog', { name: 'Reached visit (none)' }).locator('.people tr').first().waitFor()
     await page.keyboard.press('Escape')
     await dialogClosed(page)
     const file = await fetch(`${web.facts.url}${base()}query/export/`, {

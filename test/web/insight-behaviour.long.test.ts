@@ -214,7 +214,7 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
     await keyboard.press('ArrowLeft')
     await keyboard.press('ArrowLeft')
     await keyboard.press('Enter')
-    await page.getByRole('dialog').getByRole('listitem').or(page.getByText('Nobody')).first().waitFor()
+    await page.getByRole('dialog').locator('.people tr').or(page.getByText('Nobody')).first().waitFor()
     await keyboard.press('Escape')
     await dialogClosed(page)
     await page.context().close()
@@ -275,7 +275,7 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
         breakdownFilter: { breakdown: '$browser', breakdown_type: 'event' },
       })
       await page.getByRole('region', { name: 'Steps' }).getByRole('button').first().click()
-      await page.getByRole('dialog').getByRole('listitem').first().waitFor()
+      await page.getByRole('dialog').locator('.people tr').first().waitFor()
       await findings('funnel and people')
       await page.context().close()
     }
@@ -370,7 +370,7 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
       expect(await page.locator('.answer').textContent(), what).toContain('<img src=x')
     }
     await page.getByRole('region', { name: 'Numbers' }).getByRole('button').first().click()
-    await page.getByRole('dialog').getByRole('listitem').first().getByText('<img src=x').waitFor()
+    await page.getByRole('dialog').locator('.people tr').first().getByText('<img src=x').waitFor()
     expect(await page.evaluate('globalThis.hacked ?? null')).toBe(null)
     await page.context().close()
   })

@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
     for (let i = 0; i <= last; i++) await chart.press('ArrowRight')
     await chart.press('Enter')
     const dialog = page.getByRole('dialog')
-    await expect.poll(() => dialog.getByRole('listitem').count()).toBe(results[0]!.data[last])
+    await expect.poll(() => dialog.locator('.people tr').count()).toBe(results[0]!.data[last])
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'hidden' })
   })

@@ -49,7 +49,7 @@ export function chartRows(chart: Chart, { rows: mostRows, series: mostSeries } =
       return { columns: chart.columns, rows: chart.rows, leftOut }
     case 'funnel':
       return {
-        columns: ['Step', ...(chart.groups.length > 1 ? ['Group'] : []), 'Count', 'Of the first step', 'Average time'],
+        columns: ['Step', ...(chart.groups.length > 1 ? ['Group'] : []), 'Count', 'Of the first step', 'Median time'],
         rows: chart.groups.flatMap(({ label, steps }) =>
           steps.map(({ name, count, time }) => [
             name,

@@ -37,7 +37,7 @@ interface OverTime {
 export interface FunnelStep {
   readonly name: string
   readonly count: number
-  /** Seconds; null: nobody. */
+  /** The median of the seconds since the step before; null: nobody. */
   readonly time: number | null
 }
 export interface FunnelGroup {

@@ -99,3 +99,40 @@ export function readableProperty(name: string): string {
   }
   return isOfLibraries(name) || name.startsWith('utm_') ? spelled(name) : name
 }
+
+const counted: Readonly<Record<string, string>> = {
+  dau: 'Unique people',
+  weekly_active: 'Weekly active people',
+  monthly_active: 'Monthly active people',
+  unique_session: 'Unique sessions',
+  unique_group: 'Unique groups',
+  first_time_for_user: 'First time',
+  first_matching_event_for_user: 'First match',
+}
+const measured: Readonly<Record<string, string>> = {
+  sum: 'Sum',
+  avg: 'Average',
+  min: 'Minimum',
+  max: 'Maximum',
+  median: 'Median',
+  p75: '75th percentile',
+  p90: '90th percentile',
+  p95: '95th percentile',
+  p99: '99th percentile',
+}
+const ofEachPerson = '_count_per_actor'
+
+/** What a series counts, before the name of its event: `Unique people`, `Sum of price`. Empty: the events. */
+function countedText(math: string, property: string): string {
+  if (Object.hasOwn(counted, math)) return counted[math]!
+  if (Object.hasOwn(measured, math)) return property === '' ? measured[math]! : `${measured[math]} of ${readableProperty(property)}`
+  const each = math.endsWith(ofEachPerson) ? math.slice(0, -ofEachPerson.length) : ''
+  return Object.hasOwn(measured, each) ? `${measured[each]} per person` : ''
+}
+
+/** `Unique people: Pageview`. `math` and `property` as the series has them. */
+export function readableSeries(name: string, math: string, property: string): string {
+  const event = name === '' ? 'All events' : readableEvent(name)
+  const words = countedText(math, property)
+  return words === '' ? event : `${words}: ${event}`
+}

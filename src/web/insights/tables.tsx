@@ -8,6 +8,7 @@ import { beganTexts, unreached } from '../../service/pictures/charts/retention.t
 import { labelsOf } from '../../service/pictures/charts/trends.ts'
 import { breakdownInBrackets, breakdownText } from '../../service/pictures/charts/values.ts'
 import { durationText, type NumberFormat, numberText, plainNumbers } from '../../service/pictures/format.ts'
+import { readableEvent } from '../../service/pictures/readable.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { type AnswerRow, funnelGroups, itemName, rowsOf } from './people-of.ts'
@@ -273,7 +274,7 @@ export function FunnelTable({ answer, onChoose }: { answer: Answer; onChoose: (s
               return (
                 <tr key={`${g} ${i}`}>
                   <td>
-                    {i + 1}. {String(row.custom_name || row.name || 'All events')}
+                    {i + 1}. {String(row.custom_name || readableEvent(String(row.name ?? '')) || 'All events')}
                     {group}
                     {isPrevious && ' (previous)'}
                   </td>

@@ -211,7 +211,18 @@ export function DraftField({
 }
 
 /** The browser's own dialog: it holds the focus, and Escape closes it. What was typed in a form inside is not lost without a question. */
-export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
+export function Dialog({
+  title,
+  onClose,
+  isWide = false,
+  children,
+}: {
+  title: string
+  onClose: () => void
+  /** For tables. */
+  isWide?: boolean
+  children: ComponentChildren
+}) {
   const ref = useRef<HTMLDialogElement>(null)
   const heading = useId()
   const [isAsking, setAsking] = useState(false)
@@ -230,6 +241,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
   return (
     <dialog
       ref={ref}
+      class={isWide ? 'wide' : ''}
       aria-labelledby={heading}
       // Also said of a dialog that another one has replaced.
       onClose={() => ref.current && onClose()}

@@ -51,12 +51,18 @@ describe('what is shown', () => {
     expect(shown('funnel')).toEqual(
       expect.arrayContaining([
         '1. visit',
-        '1,000 (100%)',
+        '1,000',
         '2. signup',
-        '420 (42%) · −580 (58%) · 1m 35s',
-        '63 (6.3%) · −357 (85%) · 3m 10s',
+        '42%',
+        '42% went on, 1m 35s',
+        '−580 (58%)',
+        '6.3%',
+        '15% went on, 3m 10s',
+        '−357 (85%)',
       ]),
     )
+    // Below each other where there is no room for bars side by side.
+    expect(shown('funnel', { width: 320 })).toEqual(expect.arrayContaining(['2. signup', '420 (42%)']))
   })
   test('a split funnel has the period before beside each value, however many are left out', () => {
     const group = (browser: string, compare_label: string) =>

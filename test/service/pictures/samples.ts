@@ -26,7 +26,8 @@ const step = (name: string, count: number, order: number, more: object = {}) => 
   custom_name: null,
   count,
   order,
-  average_conversion_time: order === 0 ? null : 95 * order,
+  average_conversion_time: order === 0 ? null : 190 * order,
+  median_conversion_time: order === 0 ? null : 95 * order,
   ...more,
 })
 const trends = (display: string | undefined, results: readonly object[], more: object = {}) => ({

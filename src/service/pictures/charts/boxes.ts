@@ -1,5 +1,6 @@
 import { type Chart, clipped, cut, most, nothing } from '../chart.ts'
 import type { NumberFormat } from '../format.ts'
+import { readableEvent } from '../readable.ts'
 import { zoneText } from '../zone-text.ts'
 import { intervalOf } from './unfinished.ts'
 import { type Fields, fieldsOf, isPreviousRow, listOf, numberOf, objectsOf, textOf } from './values.ts'
@@ -48,7 +49,7 @@ function placesOf(boxes: readonly Fields[], query: Fields, answer: Fields, timez
 /** What a series was renamed to is in the query. */
 export function boxLabel(row: Fields, query: Fields): string {
   const { custom_name } = fieldsOf(listOf(query.series)[numberOf(row.series_index) ?? 0])
-  return `${textOf(custom_name) || textOf(row.series_label)}${isPreviousRow(row) ? ' (previous)' : ''}`
+  return `${textOf(custom_name) || readableEvent(textOf(row.series_label))}${isPreviousRow(row) ? ' (previous)' : ''}`
 }
 
 export function boxChart(query: Fields, answer: Fields, timezone: string, format: NumberFormat): Chart {

@@ -1,13 +1,14 @@
 import { type Chart, clipped, cut, type FunnelGroup, type FunnelStep, most, nothing } from '../chart.ts'
 import { durationText, percentages, plainNumbers } from '../format.ts'
+import { readableEvent } from '../readable.ts'
 import { overTime } from './over-time.ts'
 import { intervalOf, unfinishedOf } from './unfinished.ts'
 import { breakdownText, type Fields, fieldsOf, isPreviousRow, listOf, numberOf, numbersOf, objectsOf, textOf, textsOf } from './values.ts'
 
 const stepOf = (row: Fields): FunnelStep => ({
-  name: clipped(textOf(row.custom_name) || textOf(row.name) || 'All events'),
+  name: clipped(textOf(row.custom_name) || readableEvent(textOf(row.name)) || 'All events'),
   count: Math.max(0, numberOf(row.count) ?? 0),
-  time: numberOf(row.average_conversion_time),
+  time: numberOf(row.median_conversion_time),
 })
 
 const splitByPeriod = (rows: readonly Fields[]): readonly (readonly Fields[])[] => [

@@ -1,5 +1,6 @@
 import { type Chart, clipped, cut, most, nothing } from '../chart.ts'
 import { cellText, numberText, plainNumbers } from '../format.ts'
+import { readableEvent } from '../readable.ts'
 import { overTime } from './over-time.ts'
 import { seriesOf } from './trends.ts'
 import { intervalOf } from './unfinished.ts'
@@ -77,7 +78,7 @@ export function correlationChart(_query: Fields, answer: Fields): Chart {
   const all = objectsOf(fieldsOf(answer.results).events)
   const { kept, leftOut } = cut(all, most.rows, 'row', 'rows')
   const rows = kept.map((row) => [
-    clipped(textOf(fieldsOf(row.event).event)),
+    clipped(readableEvent(textOf(fieldsOf(row.event).event))),
     numberText(numberOf(row.success_count)),
     numberText(numberOf(row.failure_count)),
     numberText(numberOf(row.odds_ratio)),

@@ -1,5 +1,6 @@
 import { type Chart, clipped, cut, type Item, type MapValue, most, nothing, type Series } from '../chart.ts'
 import { type NumberFormat, numberText } from '../format.ts'
+import { readableSeries } from '../readable.ts'
 import { boxChart } from './boxes.ts'
 import { overTime } from './over-time.ts'
 import { intervalOf, unfinishedOf } from './unfinished.ts'
@@ -42,10 +43,11 @@ const isFormula = (row: Fields): boolean => row.action === null
 
 /** What a series was renamed to is in its node; a value of a breakdown has its name in front where there are several series, or formulas. */
 function nameOf(row: Fields, hasFormulas: boolean): string {
-  const { name, custom_name } = fieldsOf(row.action)
+  const { name, custom_name, math, math_property } = fieldsOf(row.action)
   const label = textOf(row.label)
   const value = valueIn(row)
-  if (value === null) return textOf(custom_name) || label
+  const spoken = (name: string) => textOf(custom_name) || readableSeries(name, textOf(math), textOf(math_property))
+  if (value === null) return isFormula(row) ? label : spoken(label)
   if (isFormula(row)) return hasFormulas ? `${label} - ${value}` : value
   const stored = [row.breakdown_value].flat().map(textOf).join('::')
   if (label === stored || label === value) return value
@@ -53,7 +55,7 @@ function nameOf(row: Fields, hasFormulas: boolean): string {
   if (!label.startsWith(prefix)) return typeof row.breakdown_value === 'number' ? label : value
   // Answers without the name of the cohort have it in their label.
   const split = typeof row.breakdown_value === 'number' && !row.breakdown_label ? label.slice(prefix.length) : value
-  return `${textOf(custom_name) || textOf(name)} - ${split}`
+  return `${spoken(textOf(name))} - ${split}`
 }
 
 /** The names of all rows of an answer, as people read them. */

@@ -1,7 +1,7 @@
 import type { Chart, FunnelStep } from '../chart.ts'
 import { durationText, numberText, plainNumbers } from '../format.ts'
 import type { Markup } from '../markup.ts'
-import { type Area, box, type Drawn, fitted, label, legend, textWidth } from '../sheet.ts'
+import { type Area, box, type Drawn, fitted, label, legend, line, textWidth } from '../sheet.ts'
 import { filled } from '../style.ts'
 
 type Funnel = Extract<Chart, { kind: 'funnel' }>
@@ -39,19 +39,114 @@ const partsOf = ({ count, time }: FunnelStep, index: number, { share, kept, lost
   ...(index === 0 || time === null ? [] : [durationText(time)]),
 ]
 
-/** A block per step, in it a bar per group; each says how many came through and how many dropped off. */
-export function drawFunnel({ groups }: Funnel, { left, top, right, bottom }: Area): Drawn {
+const longestOf = (groups: Funnel['groups']): readonly FunnelStep[] => [...groups].sort((a, b) => b.steps.length - a.steps.length)[0]!.steps
+
+/** The room of the texts at the axis, and of those below a step. */
+const axisWidth = 44
+const captionLine = 16
+const captionTop = 20
+/** Less, and the steps are drawn below each other. */
+const least = { step: 104, bar: 12, height: 110 }
+const most = { bar: 64, gap: 6 }
+/** Of what dropped off. */
+const faintTrack = { class: 'track', opacity: 0.45 } as const
+
+interface Places {
+  readonly stepWidth: number
+  readonly bar: number
+  readonly gap: number
+  readonly plot: Area
+}
+
+/** Where bars side by side stand. Null: there is no room for them. */
+function placesOf({ groups }: Funnel, { left, top, right, bottom }: Area): Places | null {
+  const steps = longestOf(groups).length
+  const lines = groups.length === 1 ? 3 : 0
+  const plot = { left: left + axisWidth, top: top + 8, right, bottom: bottom - captionTop - lines * captionLine }
+  const stepWidth = (plot.right - plot.left) / steps
+  const gap = Math.min(most.gap, stepWidth / groups.length / 6)
+  const bar = Math.min(most.bar, (stepWidth - 28) / groups.length - gap)
+  return stepWidth < least.step || bar < least.bar || plot.bottom - plot.top < least.height ? null : { stepWidth, bar, gap, plot }
+}
+
+const plainPercent = (share: number) => `${numberText(share * 100, { ...plainNumbers, decimals: share < 0.1 ? 1 : 0 })}%`
+
+/** The bars of a step stand side by side, from the bottom to the share that came through; what dropped off is faint above it. */
+function drawColumns({ groups }: Funnel, { stepWidth, bar, gap, plot }: Places, names: Drawn, top: number): Drawn {
+  const nodes: Markup[] = [...names.nodes]
+  const height = plot.bottom - plot.top
+  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+    const y = Math.round(plot.bottom - share * height)
+    nodes.push(line(plot.left, y, plot.right, y))
+    nodes.push(label(`${share * 100}%`, plot.left - 8, y + 4, { anchor: 'end', className: 'faint' }))
+  }
+  for (const [g, { steps, color, isPrevious }] of groups.entries()) {
+    for (const [i, { share }] of stepShares(steps).entries()) {
+      const x = plot.left + i * stepWidth + g * (bar + gap)
+      const y = plot.bottom - Math.min(1, share) * height
+      const pick = { 'data-pick': `${g} ${i}` }
+      nodes.push(box({ left: x, right: x + bar, top: plot.top, bottom: plot.bottom }, { ...faintTrack, rx: 3, ...pick }))
+      nodes.push(
+        box(
+          { left: x, right: x + bar, top: y, bottom: plot.bottom },
+          { class: filled(color), rx: 3, opacity: isPrevious ? 0.5 : null, ...pick },
+        ),
+      )
+      const text = plainPercent(share)
+      if (textWidth(text) > bar + gap) continue
+      const isInside = plot.bottom - y > 26 && !isPrevious
+      nodes.push(
+        label(text, x + bar / 2, isInside ? y + 17 : Math.max(plot.top + 12, y - 6), {
+          anchor: 'middle',
+          className: isInside ? 'onshade' : 'ink',
+          isBold: true,
+        }),
+      )
+    }
+  }
+  const [only] = groups
+  const shares = groups.length === 1 ? stepShares(only!.steps) : []
+  for (const [i, step] of longestOf(groups).entries()) {
+    const x = plot.left + i * stepWidth
+    const room = stepWidth - 10
+    nodes.push(label(fitted(`${i + 1}. ${step.name}`, room), x, plot.bottom + captionTop - 2, { isBold: true }))
+    const of = shares[i]
+    if (!of) continue
+    const lines = [
+      numberText(step.count),
+      ...(i === 0
+        ? []
+        : [
+            `${percent(of.kept)} went on${step.time === null ? '' : `, ${durationText(step.time)}`}`,
+            `−${numberText(of.lost)} (${percent(1 - of.kept)})`,
+          ]),
+    ]
+    for (const [at, text] of lines.entries())
+      nodes.push(label(fitted(text, room), x, plot.bottom + captionTop - 2 + (at + 1) * captionLine, { className: 'faint' }))
+  }
+  return { nodes, height: plot.bottom + captionTop + (groups.length === 1 ? 3 : 0) * captionLine - top }
+}
+
+/** Bars side by side where there is room, else below each other. */
+export function drawFunnel(chart: Funnel, area: Area): Drawn {
+  const { groups } = chart
   const names =
     groups.length > 1 || groups[0]?.label
       ? legend(
           groups.map((one) => ({ ...one, label: one.label ?? 'Current' })),
-          left,
-          top,
-          right - left,
+          area.left,
+          area.top,
+          area.right - area.left,
         )
       : { nodes: [], height: 0 }
+  const places = placesOf(chart, { ...area, top: area.top + names.height })
+  return places ? drawColumns(chart, places, names, area.top) : drawRows(chart, area, names)
+}
+
+/** A block per step, in it a bar per group; each says how many came through and how many dropped off. */
+function drawRows({ groups }: Funnel, { left, top, right, bottom }: Area, names: Drawn): Drawn {
   const shares = groups.map(({ steps }) => stepShares(steps))
-  const longest = [...groups].sort((a, b) => b.steps.length - a.steps.length)[0]!.steps
+  const longest = longestOf(groups)
   const nodes: Markup[] = [...names.nodes]
   const told = groups.map(({ steps }, g) => steps.map((step, i) => partsOf(step, i, shares[g]![i]!)))
   const texts = Math.min((right - left) * mostOfText, Math.max(...told.flat().map((parts) => textWidth(parts.join(dot)))) + 20)

@@ -244,7 +244,7 @@ function OfEvent({ condition, path, onChange }: RowProps<DoneCondition>) {
 }
 
 function OfCohort({ condition, path, onChange }: RowProps<CohortCondition>) {
-  const choices = useCohortChoices()
+  const { choices, isReading } = useCohortChoices()
   const chosen = choices.find(({ of }) => of === condition.value)
   return (
     <At of={wholeOf(path, 'value')}>
@@ -253,6 +253,7 @@ function OfCohort({ condition, path, onChange }: RowProps<CohortCondition>) {
         placeholder="Cohort"
         text={condition.value === null ? '' : (chosen?.label ?? `Cohort ${condition.value}`)}
         choices={choices}
+        isReading={isReading}
         onChoose={(value) => onChange({ ...condition, value })}
       />
     </At>

@@ -199,7 +199,7 @@ function Use({
   const [saved, setSaved] = useState<CohortAnswer | null>(null)
   const [refused, setRefused] = useState<Error | null>(null)
   const [compared, setCompared] = useState<number | null>(null)
-  const cohorts = useCohortChoices()
+  const { choices: cohorts, isReading } = useCohortChoices()
   const download = (format: DownloadFormat) => {
     setRefused(null)
     const select = isOfGroups ? ['id', 'group'] : ['id', 'person_display_name', 'created_at', ...columns.map(quoted)]
@@ -242,6 +242,7 @@ function Use({
             placeholder="Compare with a cohort"
             text={cohorts.find(({ of }) => of === compared)?.label ?? ''}
             choices={cohorts}
+            isReading={isReading}
             onChoose={setCompared}
           />
         )}

@@ -8,9 +8,9 @@ import {
   kindOf,
   sessionProperties,
   useActions,
-  useCohorts,
   useEventDefinitions,
   useGroupTypes,
+  useKnownCohorts,
   usePropertyDefinitions,
   type ValueKind,
   type Whose,
@@ -115,7 +115,7 @@ export function usePropertyChoices(typed: string, asked: PropertyChoicesAsked): 
   const people = usePropertyDefinitions(has('person') ? 'person' : null, typed)
   const types = useGroupTypes()
   const ofGroups = useGroupDefinitions(whose === undefined ? types.map(({ group_type_index }) => group_type_index) : [], typed)
-  const cohorts = useCohorts()
+  const cohorts = useKnownCohorts()
   const choices = useMemo(() => {
     const ofDefinitions = (rows: readonly PropertyDefinitionAnswer[], group: string, of: (key: string) => PropertyChoice) =>
       ownFirst(rows.filter(({ hidden }) => !hidden)).map((one) => choiceOfProperty(one, group, of(one.name)))
@@ -139,11 +139,11 @@ export function usePropertyChoices(typed: string, asked: PropertyChoicesAsked): 
     ]
     return [
       ...(isNumber ? numbersFirst(properties) : properties),
-      ...(withCohorts === 'none' ? [] : cohortChoices(cohorts, withCohorts === 'with everybody')),
+      ...(withCohorts === 'none' ? [] : cohortChoices(cohorts ?? [], withCohorts === 'with everybody')),
       ...(hasSql ? [{ of: { type: 'hogql' as const }, name: 'SQL expression', label: 'SQL expression', group: 'Anything else' }] : []),
     ]
   }, [events.rows, people.rows, types, ...ofGroups.map(({ rows }) => rows), cohorts, JSON.stringify(asked)])
-  return { choices, isReading: [events, people, ...ofGroups].some(({ isReading }) => isReading) }
+  return { choices, isReading: cohorts === null || [events, people, ...ofGroups].some(({ isReading }) => isReading) }
 }
 
 const numbersFirst = (all: readonly Choice<PropertyChoice>[]): readonly Choice<PropertyChoice>[] => [
@@ -166,7 +166,8 @@ const cohortChoices = (cohorts: readonly CohortAnswer[], hasEverybody: boolean):
 ]
 
 /** By their ids. */
-export function useCohortChoices(): readonly Choice<number>[] {
-  const cohorts = useCohorts()
-  return useMemo(() => cohorts.map((one) => ({ ...cohortChoice(one), of: one.id })), [cohorts])
+export function useCohortChoices(): Choices<number> {
+  const cohorts = useKnownCohorts()
+  const choices = useMemo(() => (cohorts ?? []).map((one) => ({ ...cohortChoice(one), of: one.id })), [cohorts])
+  return { choices, isReading: cohorts === null }
 }

@@ -67,7 +67,7 @@ const typingMs = 150
 
 export interface Definitions<T> {
   readonly rows: readonly T[]
-  /** Those that contain what is typed are not there yet. */
+  /** The list is not there yet, or those that contain what is typed are not. */
   readonly isReading: boolean
 }
 
@@ -82,7 +82,7 @@ function useDefinitions<T extends { readonly name: string }>(path: string | null
   const isWhole = known !== null && known.length < mostKnown
   const isAsked = path !== null && !isWhole && search !== ''
   const found = useList<T>(isAsked ? `${path}&search=${encodeURIComponent(search)}` : null)
-  const isReading = path !== null && !isWhole && typed.trim() !== '' && (search !== typed.trim() || found === null)
+  const isReading = path !== null && (known === null || (!isWhole && typed.trim() !== '' && (search !== typed.trim() || found === null)))
   return useMemo(() => {
     const names = new Set(found?.map(({ name }) => name))
     return { rows: [...(found ?? []), ...(known ?? []).filter(({ name }) => !names.has(name))], isReading }
@@ -140,4 +140,6 @@ const none: readonly never[] = []
 export const useGroupTypes = () => useList<GroupTypeAnswer>('groups_types/') ?? none
 /** Not wanted: none. */
 export const useActions = (isWanted = true) => useList<ActionAnswer>(isWanted ? 'actions/?limit=200' : null) ?? none
-export const useCohorts = () => useList<CohortAnswer>('cohorts/?limit=200') ?? none
+/** Null: not known yet. */
+export const useKnownCohorts = () => useList<CohortAnswer>('cohorts/?limit=200')
+export const useCohorts = () => useKnownCohorts() ?? none

@@ -1,5 +1,5 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
-import { type Choice, type ChoiceGroup, exactly, found } from '../lib/matching.ts'
+import { alike, type Choice, type ChoiceGroup, exactly, found, rankOf } from '../lib/matching.ts'
 import { noteRecent, recentNames } from '../lib/recent.ts'
 
 // What a picker does: which choices its list has, which of them Enter takes, and what becomes of what was typed.
@@ -124,7 +124,7 @@ export function usePicker<T>(props: PickerProps<T>) {
   /** What was typed counts if it is a choice, or can be nothing else; otherwise the choice stays what it was. */
   const leave = () => {
     const exact = typed === null ? undefined : exactly(choices, typed)
-    const isFound = rows.some(({ choice }) => choice !== null)
+    const isFound = typed !== null && choices.some((one) => (rankOf(one, typed) ?? alike) < alike)
     if (exact) choose(exact)
     else if (own !== null && (free?.place === 'first' || isMany || !isFound)) takeTyped(own)
     else if (typed?.trim() === '' && text !== '') {

@@ -121,12 +121,13 @@ export function usePicker<T>(props: PickerProps<T>) {
     else if (isReading && typed?.trim() && at === 0) setWaiting(true)
     else take(active)
   }
+  /** Something is what was typed, and not only alike. */
+  const isFound = () => typed !== null && typed.trim() !== '' && choices.some((one) => (rankOf(one, typed) ?? alike) < alike)
   /** What was typed counts if it is a choice, or can be nothing else; otherwise the choice stays what it was. */
   const leave = () => {
     const exact = typed === null ? undefined : exactly(choices, typed)
-    const isFound = typed !== null && choices.some((one) => (rankOf(one, typed) ?? alike) < alike)
     if (exact) choose(exact)
-    else if (own !== null && (free?.place === 'first' || isMany || !isFound)) takeTyped(own)
+    else if (own !== null && (free?.place === 'first' || isMany || !isFound())) takeTyped(own)
     else if (typed?.trim() === '' && text !== '') {
       const none = choices.find((one) => one.name === '')
       if (none) choose(none)
@@ -143,8 +144,8 @@ export function usePicker<T>(props: PickerProps<T>) {
     if (steps !== undefined) move(steps)
     else if (event.key === 'Enter' && isOpen) enter()
     else if (event.key === 'Escape' && isOpen) close()
-    else if (event.key === 'Tab' && typed?.trim())
-      return isReading ? undefined : enter() // and to the next field
+    else if (event.key === 'Tab')
+      return isFound() && !isReading ? enter() : undefined // and to the next field
     else return
     event.preventDefault()
     event.stopPropagation()

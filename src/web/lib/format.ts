@@ -15,5 +15,7 @@ export function agoText(value: string, now = Date.now()): string {
   return `${Math.floor(seconds / 86_400)} d ago`
 }
 
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
 /** A text as a constant of our SQL. */
 export const sqlText = (text: string): string => `'${text.replace(/[\\']/g, (found) => `\\${found}`)}'`

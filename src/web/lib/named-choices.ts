@@ -3,6 +3,7 @@ import type { CohortAnswer } from '../../doors/answers/cohorts.ts'
 import type { EventDefinitionAnswer } from '../../doors/answers/event-definitions.ts'
 import type { PropertyDefinitionAnswer } from '../../doors/answers/property-definitions.ts'
 import { readableEvent, readableProperty } from '../../service/pictures/readable.ts'
+import { capital } from './format.ts'
 import type { Choice } from './matching.ts'
 import {
   kindOf,
@@ -101,8 +102,6 @@ export interface PropertyChoicesAsked {
 }
 
 const [ofEvents, ofPeople, ofSessions] = ['Event properties', 'Person properties', 'Session properties']
-
-export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** The properties of the group type with each index; five lists, whether there are so many or not. */
 const useGroupDefinitions = (indices: readonly number[], typed: string) =>

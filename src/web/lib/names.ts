@@ -88,10 +88,6 @@ function useDefinitions<T extends { readonly name: string }>(path: string | null
     return { rows: [...(found ?? []), ...(known ?? []).filter(({ name }) => !names.has(name))], isReading }
   }, [found, known, isReading])
 }
-function useNames(path: string | null, typed: string): readonly string[] {
-  return useDefinitions<EventDefinitionAnswer | PropertyDefinitionAnswer>(path, typed).rows.map(({ name }) => name)
-}
-
 const eventsPath = `event_definitions/?limit=${mostKnown}`
 export const useKnownEvents = () => useList<EventDefinitionAnswer>(eventsPath)
 /** The server said so: a list that cannot be read says nothing. */
@@ -99,8 +95,9 @@ export function useHasNoEvents(): boolean {
   const list = useListRead(eventsPath)
   return list?.isRead === true && list.rows.length === 0
 }
-export const useEventNames = (typed = '') => useNames(eventsPath, typed)
-export const useEventDefinitions = (typed: string) => useDefinitions<EventDefinitionAnswer>(eventsPath, typed)
+export const useEventDefinitions = (typed: string): Definitions<EventDefinitionAnswer> =>
+  useDefinitions<EventDefinitionAnswer>(eventsPath, typed)
+export const useEventNames = (): readonly string[] => useEventDefinitions('').rows.map(({ name }) => name)
 
 /** Whose property it is; `group:0` is the group type with that index. */
 export type Whose = 'event' | 'person' | 'session' | `group:${number}`
@@ -116,11 +113,6 @@ function pathOf(whose: Whose): string | null {
   return `property_definitions/?type=${type}${index === undefined ? '' : `&group_type_index=${index}`}&ordering=-count&limit=${mostKnown}`
 }
 export const useProperties = (whose: Whose) => useList<PropertyDefinitionAnswer>(pathOf(whose)) ?? []
-export const usePropertyNames = (whose: Whose, typed = ''): readonly string[] => {
-  const known = useNames(pathOf(whose), typed)
-  return whose === 'session' ? sessionProperties : known
-}
-
 export const usePropertyDefinitions = (whose: Whose | null, typed: string) =>
   useDefinitions<PropertyDefinitionAnswer>(whose === null ? null : pathOf(whose), typed)
 

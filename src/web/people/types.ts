@@ -1,7 +1,8 @@
 import type { GroupTypeAnswer } from '../../doors/answers/groups.ts'
+import { capital } from '../lib/format.ts'
+
 export type Properties = Readonly<Record<string, unknown>>
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 export const pluralOf = ({ group_type, name_plural }: GroupTypeAnswer): string => name_plural || `${capital(group_type)} groups`
 export const singularOf = ({ group_type, name_singular }: GroupTypeAnswer): string => name_singular || capital(group_type)
 

@@ -1,5 +1,5 @@
 import { durationText } from '../../service/pictures/format.ts'
-import { numberText } from '../lib/format.ts'
+import { capital, numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { AnswerOf } from '../ui/answer-of.tsx'
@@ -14,7 +14,6 @@ interface Item {
   readonly isIncreaseBad: boolean | null
 }
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const titles: Readonly<Record<string, string>> = { views: 'Page views' }
 
 const itemText = (kind: Item['kind'], value: number | null): string =>

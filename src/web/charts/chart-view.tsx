@@ -1,10 +1,12 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { atInterval, type IntervalWords } from '../../service/pictures/at-interval.ts'
 import type { Chart } from '../../service/pictures/chart.ts'
 import { boxesGeometry } from '../../service/pictures/draw/boxes.ts'
 import { chartWords, draw, leastWidth, summaryOf } from '../../service/pictures/draw.ts'
 import { numberText } from '../../service/pictures/format.ts'
 import { intervalPlaces, isStack, type TimeChart } from '../../service/pictures/intervals.ts'
 import { stacked } from '../../service/pictures/scales.ts'
+import { filled } from '../../service/pictures/style.ts'
 import { AnnotationMarks, NoteList, notesText, useNotes } from '../annotations/annotation-marks.tsx'
 import { nodesOf } from './nodes.ts'
 import type { Picked } from './picked.ts'
@@ -158,22 +160,7 @@ function OverTime({
         <>
           <div class="cursor" style={{ left: `${x}px`, top: `${plot.area.top}px`, height: `${plot.area.bottom - plot.area.top}px` }} />
           <div class={`tip${x > width / 2 ? ' to-left' : ''}`} style={{ left: `${x}px`, top: `${plot.area.top}px` }}>
-            <strong>{chart.labels[index]}</strong>
-            <table>
-              <tbody>
-                {chart.series.slice(0, 12).map((one, i) => (
-                  <tr key={i}>
-                    <td>
-                      <svg width="10" height="10" aria-hidden="true">
-                        <rect width="10" height="10" rx="2" class={`f${one.color % 10}`} opacity={one.isPrevious ? 0.5 : 1} />
-                      </svg>{' '}
-                      {one.label}
-                    </td>
-                    <td class="number">{numberText(one.values[index] ?? null, chart.format)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <IntervalTip words={atInterval(chart, index)} />
             {own && <NoteList notes={own} />}
             {onPick && <span class="note">Click to see people</span>}
           </div>
@@ -189,8 +176,43 @@ function OverTime({
   )
 }
 
-const spoken = ({ labels, series, format }: TimeChart, index: number) =>
-  `${labels[index]}: ${series
-    .slice(0, 12)
-    .map((one) => `${one.label} ${numberText(one.values[index] ?? null, format)}`)
-    .join(', ')}`
+/** The values of an interval, as the pointer shows them. */
+function IntervalTip({ words: { title, values, more, total } }: { words: IntervalWords }) {
+  return (
+    <>
+      <strong>{title}</strong>
+      <table>
+        <tbody>
+          {values.map((one, i) => (
+            <tr key={i}>
+              <td>
+                <svg width="10" height="10" aria-hidden="true">
+                  <rect width="10" height="10" rx="2" class={filled(one.color)} opacity={one.isPrevious ? 0.5 : 1} />
+                </svg>{' '}
+                {one.label}
+              </td>
+              <td class="number">{one.text}</td>
+              <td class={`number change ${one.direction < 0 ? 'down' : 'up'}`}>
+                {one.direction !== 0 && `${one.direction > 0 ? '▲' : '▼'} ${one.change}`}
+              </td>
+            </tr>
+          ))}
+          {total !== null && (
+            <tr class="total">
+              <td>Total</td>
+              <td class="number">{total}</td>
+              <td />
+            </tr>
+          )}
+        </tbody>
+      </table>
+      {more > 0 && <span class="note">and {numberText(more)} more in the table</span>}
+    </>
+  )
+}
+
+const spoken = (chart: TimeChart, index: number) => {
+  const { title, values, total } = atInterval(chart, index)
+  const told = values.map(({ label, text }) => `${label} ${text}`)
+  return `${title}: ${[...told, ...(total === null ? [] : [`total ${total}`])].join(', ')}`
+}

@@ -78,7 +78,7 @@ export function People({ title, source, onClose }: { title: string; source: Quer
   }
   return (
     <Dialog title={title} onClose={onClose} isWide>
-      <div class="filters">
+      <div class="people-tools">
         <Search
           label="Search the people"
           placeholder="Name, e-mail address or distinct id"

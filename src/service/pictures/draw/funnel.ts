@@ -45,6 +45,8 @@ const longestOf = (groups: Funnel['groups']): readonly FunnelStep[] => [...group
 const axisWidth = 44
 const captionLine = 16
 const captionTop = 20
+/** Of the shares in the bars. */
+const shareSize = 11
 /** Less, and the steps are drawn below each other. */
 const least = { step: 104, bar: 12, height: 110 }
 const most = { bar: 64, gap: 6 }
@@ -80,32 +82,33 @@ function drawColumns({ groups }: Funnel, { stepWidth, bar, gap, plot }: Places, 
     nodes.push(line(plot.left, y, plot.right, y))
     nodes.push(label(`${share * 100}%`, plot.left - 8, y + 4, { anchor: 'end', className: 'faint' }))
   }
-  for (const [g, { steps, color, isPrevious }] of groups.entries()) {
-    for (const [i, { share }] of stepShares(steps).entries()) {
+  const ofGroups = groups.map(({ steps }) => stepShares(steps))
+  for (const i of longestOf(groups).keys())
+    for (const [g, { color, isPrevious }] of groups.entries()) {
+      const share = ofGroups[g]![i]?.share
+      if (share === undefined) continue
       const x = plot.left + i * stepWidth + g * (bar + gap)
       const y = plot.bottom - Math.min(1, share) * height
-      const pick = { 'data-pick': `${g} ${i}` }
-      nodes.push(box({ left: x, right: x + bar, top: plot.top, bottom: plot.bottom }, { ...faintTrack, rx: 3, ...pick }))
+      nodes.push(box({ left: x, right: x + bar, top: plot.top, bottom: plot.bottom }, { ...faintTrack, rx: 3 }))
       nodes.push(
         box(
           { left: x, right: x + bar, top: y, bottom: plot.bottom },
-          { class: filled(color), rx: 3, opacity: isPrevious ? 0.5 : null, ...pick },
+          { class: filled(color), rx: 3, opacity: isPrevious ? 0.5 : null, 'data-pick': `${g} ${i}` },
         ),
       )
       const text = plainPercent(share)
-      if (textWidth(text) > bar + gap) continue
       const isInside = plot.bottom - y > 26 && !isPrevious
+      if (textWidth(text, shareSize) > (isInside ? bar - 2 : bar + gap)) continue
       nodes.push(
         label(text, x + bar / 2, isInside ? y + 17 : Math.max(plot.top + 12, y - 6), {
           anchor: 'middle',
           className: isInside ? 'onshade' : 'ink',
+          size: shareSize,
           isBold: true,
         }),
       )
     }
-  }
-  const [only] = groups
-  const shares = groups.length === 1 ? stepShares(only!.steps) : []
+  const shares = groups.length === 1 ? ofGroups[0]! : []
   for (const [i, step] of longestOf(groups).entries()) {
     const x = plot.left + i * stepWidth
     const room = stepWidth - 10
@@ -113,13 +116,8 @@ function drawColumns({ groups }: Funnel, { stepWidth, bar, gap, plot }: Places, 
     const of = shares[i]
     if (!of) continue
     const lines = [
-      numberText(step.count),
-      ...(i === 0
-        ? []
-        : [
-            `${percent(of.kept)} went on${step.time === null ? '' : `, ${durationText(step.time)}`}`,
-            `−${numberText(of.lost)} (${percent(1 - of.kept)})`,
-          ]),
+      `${numberText(step.count)}${i === 0 || step.time === null ? '' : `${dot}${durationText(step.time)}`}`,
+      ...(i === 0 ? [] : [`${percent(of.kept)} went on`, `−${numberText(of.lost)} (${percent(1 - of.kept)})`]),
     ]
     for (const [at, text] of lines.entries())
       nodes.push(label(fitted(text, room), x, plot.bottom + captionTop - 2 + (at + 1) * captionLine, { className: 'faint' }))

@@ -109,7 +109,8 @@ const counted: Readonly<Record<string, string>> = {
   first_time_for_user: 'First time',
   first_matching_event_for_user: 'First match',
 }
-const measured: Readonly<Record<string, string>> = {
+/** Math over numbers: of a property, or of the events of each person. */
+export const measured = {
   sum: 'Sum',
   avg: 'Average',
   min: 'Minimum',
@@ -119,15 +120,16 @@ const measured: Readonly<Record<string, string>> = {
   p90: '90th percentile',
   p95: '95th percentile',
   p99: '99th percentile',
-}
+} as const
+const isMeasured = (math: string): math is keyof typeof measured => Object.hasOwn(measured, math)
 const ofEachPerson = '_count_per_actor'
 
 /** What a series counts, before the name of its event: `Unique people`, `Sum of price`. Empty: the events. */
 function countedText(math: string, property: string): string {
   if (Object.hasOwn(counted, math)) return counted[math]!
-  if (Object.hasOwn(measured, math)) return property === '' ? measured[math]! : `${measured[math]} of ${readableProperty(property)}`
+  if (isMeasured(math)) return property === '' ? measured[math] : `${measured[math]} of ${readableProperty(property)}`
   const each = math.endsWith(ofEachPerson) ? math.slice(0, -ofEachPerson.length) : ''
-  return Object.hasOwn(measured, each) ? `${measured[each]} per person` : ''
+  return isMeasured(each) ? `${measured[each]} per person` : ''
 }
 
 /** `Unique people: Pageview`. `math` and `property` as the series has them. */

@@ -1,4 +1,5 @@
 import type { MathsOf } from '../../queries/series/maths.ts'
+import { measured } from '../../service/pictures/readable.ts'
 import type { ValueKind } from '../lib/names.ts'
 import type { Option } from '../ui/parts.tsx'
 
@@ -44,27 +45,10 @@ export const comparisons = options({
 })
 
 type ShortName<Name> = Name extends `${infer Short}_count_per_actor` ? Short : never
-const numbers: Readonly<Record<MathsOf<'numbers'>, string>> = {
-  sum: 'Sum of',
-  avg: 'Average of',
-  min: 'Minimum of',
-  max: 'Maximum of',
-  median: 'Median of',
-  p75: '75th percentile of',
-  p90: '90th percentile of',
-  p95: '95th percentile of',
-  p99: '99th percentile of',
-}
-const counts: Readonly<Record<ShortName<MathsOf<'events per actor'>>, string>> = {
-  avg: 'Average',
-  min: 'Minimum',
-  max: 'Maximum',
-  median: 'Median',
-  p75: '75th percentile',
-  p90: '90th percentile',
-  p95: '95th percentile',
-  p99: '99th percentile',
-}
+const numbers = Object.fromEntries(Object.entries(measured).map(([math, words]) => [math, `${words} of`])) satisfies Partial<
+  Record<MathsOf<'numbers'>, string>
+>
+const { sum: _, ...counts } = measured satisfies Record<MathsOf<'numbers'> | ShortName<MathsOf<'events per actor'>>, string>
 export const maths: readonly Option[] = [
   ...options({ total: 'Total count', dau: 'Unique people', unique_session: 'Unique sessions' }, 'Count'),
   ...options(

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { CohortAnswer } from '../../doors/answers/cohorts.ts'
-import { readableProperty } from '../../service/pictures/readable.ts'
 import { post, type Query } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { useCohortChoices } from '../lib/named-choices.ts'
 import { linkTo } from '../lib/router.ts'
 import { type CurrentProject, useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { ColumnHead } from '../people/column-head.tsx'
 import { shownValue } from '../people/types.ts'
 import { type DownloadFormat, downloadFormats, startDownload } from '../sql/download.ts'
 import { DialogButton, Form, TextField, textOf } from '../ui/forms.tsx'
@@ -144,17 +144,7 @@ function PeopleTable({
           <tr>
             <th>Name</th>
             {columns.map((name) => (
-              <th key={name}>
-                <span title={name}>{readableProperty(name)}</span>{' '}
-                <button
-                  type="button"
-                  class="plain link"
-                  aria-label={`Remove the column ${name}`}
-                  onClick={() => onColumns(columns.filter((one) => one !== name))}
-                >
-                  ✕
-                </button>
-              </th>
+              <ColumnHead key={name} name={name} onRemove={() => onColumns(columns.filter((one) => one !== name))} />
             ))}
             {hasTimes && <th>First seen</th>}
           </tr>

@@ -1,3 +1,5 @@
+import { spellingDistance } from '../../lib/text/spelling.ts'
+
 // Finds choices by what is typed, and forgives: case, accents, marks between words, the order of words, a slip of the finger.
 
 export interface Choice<T = unknown> {
@@ -36,26 +38,10 @@ const plain = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** Whether one text becomes the other by so many letters that are added, missing, changed or swapped. */
-export function isNear(a: string, b: string, most: number): boolean {
-  if (Math.abs(a.length - b.length) > most) return false
-  let before: number[] = []
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const isSame = a[i - 1] === b[j - 1]
-      let cost = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (isSame ? 0 : 1))
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, before[j - 2]! + 1)
-      next.push(cost)
-    }
-    before = row
-    row = next
-  }
-  return row[b.length]! <= most
-}
-
-const slipsOf = (word: string): number => (word.length < 4 ? 0 : word.length < 8 ? 1 : 2)
+/** A longer word was pasted, and comparing it letter by letter costs. */
+const longestTyped = 24
+const slipsOf = (word: string): number => (word.length < 4 || word.length > longestTyped ? 0 : word.length < 8 ? 1 : 2)
+const isNear = (a: string, b: string, most: number): boolean => Math.abs(a.length - b.length) <= most && spellingDistance(a, b) <= most
 
 /** A word that is being typed is the beginning of one, give or take. */
 function isLike(typed: string, word: string): boolean {

@@ -114,7 +114,7 @@ export function usePropertyChoices(typed: string, asked: PropertyChoicesAsked): 
   const people = usePropertyDefinitions(has('person') ? 'person' : null, typed)
   const types = useGroupTypes()
   const ofGroups = useGroupDefinitions(whose === undefined ? types.map(({ group_type_index }) => group_type_index) : [], typed)
-  const cohorts = useKnownCohorts()
+  const cohorts = useKnownCohorts(withCohorts !== 'none')
   const choices = useMemo(() => {
     const ofDefinitions = (rows: readonly PropertyDefinitionAnswer[], group: string, of: (key: string) => PropertyChoice) =>
       ownFirst(rows.filter(({ hidden }) => !hidden)).map((one) => choiceOfProperty(one, group, of(one.name)))

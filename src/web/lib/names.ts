@@ -132,6 +132,6 @@ const none: readonly never[] = []
 export const useGroupTypes = () => useList<GroupTypeAnswer>('groups_types/') ?? none
 /** Not wanted: none. */
 export const useActions = (isWanted = true) => useList<ActionAnswer>(isWanted ? 'actions/?limit=200' : null) ?? none
-/** Null: not known yet. */
-export const useKnownCohorts = () => useList<CohortAnswer>('cohorts/?limit=200')
+/** Null: not known yet. Not wanted: none. */
+export const useKnownCohorts = (isWanted = true) => useList<CohortAnswer>(isWanted ? 'cohorts/?limit=200' : null)
 export const useCohorts = () => useKnownCohorts() ?? none

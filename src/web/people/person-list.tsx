@@ -1,5 +1,4 @@
 import type { PersonAnswer } from '../../doors/answers/persons.ts'
-import { readableProperty } from '../../service/pictures/readable.ts'
 import { Filters } from '../insights/filters.tsx'
 import { PropertyField } from '../insights/property-field.tsx'
 import type { Filter } from '../insights/query.ts'
@@ -9,6 +8,7 @@ import { useProject } from '../lib/session.ts'
 import { filtersOf, listOf, parameters, useAddress } from '../lib/use-address.ts'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty } from '../ui/parts.tsx'
+import { ColumnHead } from './column-head.tsx'
 import { shownValue } from './types.ts'
 
 export function PersonList({ place }: { place: Place }) {
@@ -48,17 +48,7 @@ export function PersonList({ place }: { place: Place }) {
           'Person',
           'Distinct ids',
           ...columns.map((name) => (
-            <th key={name}>
-              <span title={name}>{readableProperty(name)}</span>{' '}
-              <button
-                type="button"
-                class="plain link"
-                aria-label={`Remove the column ${name}`}
-                onClick={() => setColumns(columns.filter((one) => one !== name))}
-              >
-                ✕
-              </button>
-            </th>
+            <ColumnHead key={name} name={name} onRemove={() => setColumns(columns.filter((one) => one !== name))} />
           )),
           'First seen',
         ]}

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Choice, exactly, found, isNear, mostOfGroup } from '../../../src/web/lib/matching.ts'
-import { randomFrom } from '../clicks/random.ts'
+import { type Choice, exactly, found, mostOfGroup } from '../../../src/web/lib/matching.ts'
 
 const choice = (name: string, label = name, group = 'Events', about = ''): Choice<string> => ({ of: name, name, label, group, about })
 const events = [
@@ -68,32 +67,14 @@ describe('what is found', () => {
     expect(found(many, `event ${mostOfGroup + 6}`)[0]!.choices[0]!.name).toBe(`event ${mostOfGroup + 6}`)
   })
 
+  test('what was pasted costs no time', () => {
+    const many = Array.from({ length: 500 }, (_, i) => choice(`${'long '.repeat(40)}${i} ${'x'.repeat(200)}`))
+    expect(found(many, `${'lonx'.repeat(50)} ${'y'.repeat(10_000)}`)).toEqual([])
+  })
+
   test('a choice by its exact name, or its label', () => {
     expect(exactly(events, '$pageview')?.name).toBe('$pageview')
     expect(exactly(events, 'page LEFT ')?.name).toBe('$pageleave')
     expect(exactly(events, 'page')).toBeUndefined()
   })
-})
-
-/** The distance with swaps of neighbours, the slow way. */
-function distance(a: string, b: string): number {
-  const rows = Array.from({ length: a.length + 1 }, (_, i) =>
-    Array.from({ length: b.length + 1 }, (_, j) => (i === 0 ? j : j === 0 ? i : 0)),
-  )
-  for (let i = 1; i <= a.length; i++)
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1
-      rows[i]![j] = Math.min(rows[i - 1]![j]! + 1, rows[i]![j - 1]! + 1, rows[i - 1]![j - 1]! + same)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) rows[i]![j] = Math.min(rows[i]![j]!, rows[i - 2]![j - 2]! + 1)
-    }
-  return rows[a.length]![b.length]!
-}
-
-test('the nearness of drawn words is that of the whole table', () => {
-  const random = randomFrom(7)
-  const word = () => Array.from({ length: random.below(7) }, () => random.pick(['a', 'b', 'c'])).join('')
-  for (let i = 0; i < 2_000; i++) {
-    const [a, b, most] = [word(), word(), random.below(3)]
-    expect(isNear(a, b, most), `${a} ${b} ${most}`).toBe(distance(a, b) <= most)
-  }
 })

@@ -306,7 +306,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     const split = (await answerTo({ breakdownFilter: {} })) as unknown as (Row & { breakdown_value: string[] })[][]
     const ofValue = split.find(([first]) => first!.compare_label === 'previous' && first!.count > 0)!
     const [value] = [ofValue[0]!.breakdown_value].flat()
-    const firstOf = () => rowOf(`1. $pageview (${value}) (previous)`).getByRole('button').first().click()
+    const firstOf = () => rowOf(`1. Pageview (${value}) (previous)`).getByRole('button').first().click()
     expect(await listed(firstOf, /\(previous\)$/)).toEqual(ofPrevious(ofValue[0]!.count))
 
     // Conversion over time: the numbers of both periods, and who converted on a day of the previous one.
@@ -342,7 +342,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
         .nth(2 + at)
         .getByRole('button')
         .click()
-    expect(await listed(cell, /^purchase \(previous\), /)).toEqual(ofPrevious(trend.data[at]!))
+    expect(await listed(cell, /^Unique people: purchase \(previous\), /)).toEqual(ofPrevious(trend.data[at]!))
 
     // Hours of the week keep the comparison: seven rows below the first seven.
     await choose('Chart', 'CalendarHeatmap')
@@ -350,7 +350,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     expect(week.compare_label).toBe('previous')
     const hour = week.calendar_heatmap_data.data.find(({ value }) => value > 0)!
     const inHour = () => page.locator(`.result svg [data-pick="${hour.row + 6} ${hour.column}"]`).dispatchEvent('click')
-    expect(await listed(inHour, /^purchase \(previous\), [A-Z][a-z]{2} at \d+:00$/)).toEqual(ofPrevious(hour.value))
+    expect(await listed(inHour, /^Unique people: purchase \(previous\), [A-Z][a-z]{2} at \d+:00$/)).toEqual(ofPrevious(hour.value))
 
     // A box of the previous period, by a click on it and from the table.
     await choose('What is counted in A', 'avg')

@@ -3,6 +3,7 @@ import { boxLabel } from '../../service/pictures/charts/boxes.ts'
 import { stepGroups } from '../../service/pictures/charts/funnels.ts'
 import { labelsOf, weekdays, weekOfGrid } from '../../service/pictures/charts/trends.ts'
 import { breakdownInBrackets } from '../../service/pictures/charts/values.ts'
+import { readableEvent } from '../../service/pictures/readable.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { objectIn, within } from './query.ts'
@@ -118,7 +119,7 @@ export function inStep(query: Query, step: number, row: AnswerRow): Chosen {
     ...periodOf(row),
   }
   const period = row.compare_label === 'previous' ? ' (previous)' : ''
-  const shown = `${String(custom_name || name || 'All events')}${group == null ? '' : ` ${breakdownInBrackets(group)}`}${period}`
+  const shown = `${String(custom_name || readableEvent(String(name ?? '')) || 'All events')}${group == null ? '' : ` ${breakdownInBrackets(group)}`}${period}`
   return { title: step < 0 ? `Dropped off before ${shown}` : `Reached ${shown}`, source }
 }
 

@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     const rows = await numbers().locator('tbody tr').all()
     return Promise.all(rows.map((row) => row.locator('th, td').nth(at).textContent()))
   }
-  const drawn = () => page.locator('.answer .result svg text').allTextContents()
+  const drawn = () => page.locator('.answer .result :is(svg, .legend) :is(text, .text)').allTextContents()
 
   test('a formula with a breakdown names each row by its value: legend, tip, table, pie', async () => {
     const rate = { series: [visit, buy], trendsFilter: { formulaNodes: [{ formula: 'B / A * 100' }] }, ...byPlan }

@@ -167,6 +167,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     await choose('What is counted in A', 'dau')
     await press('+ Add a breakdown')
     await type('Property of the breakdown', '$geoip_country_code')
+    await expect.poll(asked).toHaveProperty('breakdownFilter')
     const options = await page
       .getByLabel('Chart', { exact: true })
       .locator('option')
@@ -262,10 +263,10 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     await page.getByRole('slider').waitFor()
     await choose('Shape of the funnel', 'time_to_convert')
     await type('Event 2', 'purchase')
-    await page.locator('.answer[aria-busy=false] .result svg').waitFor()
+    await page.locator('.answer[aria-busy=false] .result svg[role=img]').waitFor()
     expect(await page.getByRole('region', { name: 'Answer' }).getByRole('alert').count()).toBe(0)
     await choose('Comparison with another time', 'previous')
-    await page.locator('.result svg').getByText('Conversions (previous)').waitFor()
+    await page.locator('.result .legend').getByText('Conversions (previous)').waitFor()
     const { results, compare_results: before } = await web.api<
       Record<'results' | 'compare_results', { bins: readonly (readonly number[])[] }>
     >('POST', `/api/projects/${web.demo}/query/`, { query: await asked() })
@@ -469,7 +470,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     })
     await openNumbers(page)
     await expect.poll(async () => (await cells(numbers())).map((row) => row[3])).toEqual(edges.map(({ value }) => shown(value)))
-    await page.locator('.result svg [data-pick="0"]').first().dispatchEvent('click')
+    await page.locator('.result svg [data-mark="edge 0"]').dispatchEvent('click')
     expect(await people()).toBeGreaterThan(0)
 
     await open('stickiness')

@@ -1,6 +1,6 @@
 import type { Series } from './chart.ts'
 import { numberText, percentages } from './format.ts'
-import { isStack, type TimeChart } from './intervals.ts'
+import { isPercentStack, isStack, type TimeChart } from './intervals.ts'
 
 // What there is to say about one interval of a chart.
 
@@ -48,11 +48,17 @@ export function atInterval(chart: TimeChart, index: number): IntervalWords {
   const own = chart.series.filter(({ isPrevious }) => !isPrevious)
   const before = new Map(chart.series.filter(({ isPrevious }) => isPrevious).map((one) => [one.color, one]))
   const sorted = own.toSorted((a, b) => (valueAt(b) ?? Number.NEGATIVE_INFINITY) - (valueAt(a) ?? Number.NEGATIVE_INFINITY))
+  const all = own.reduce((sum, one) => sum + Math.abs(valueAt(one) ?? 0), 0)
+  const textOf = (one: Series) => {
+    const text = numberText(valueAt(one), chart.format)
+    const isShare = isPercentStack(chart) && all > 0 && valueAt(one) !== null
+    return isShare ? `${text} (${numberText((100 * valueAt(one)!) / all, { ...percentages, decimals: 1 })})` : text
+  }
   const told = (one: Series, change: Pick<IntervalValue, 'change' | 'direction'>): IntervalValue => ({
     label: one.label,
     color: one.color,
     isPrevious: one.isPrevious,
-    text: numberText(valueAt(one), chart.format),
+    text: textOf(one),
     ...change,
   })
   const values = sorted.flatMap((one) => {
@@ -61,12 +67,12 @@ export function atInterval(chart: TimeChart, index: number): IntervalWords {
     return [told(one, changeText(valueAt(one), valueAt(earlier))), told(earlier, { change: '', direction: 0 })]
   })
   const alone = chart.series.filter(({ isPrevious, color }) => isPrevious && !own.some((one) => one.color === color))
-  const all = [...values, ...alone.map((one) => told(one, { change: '', direction: 0 }))]
+  const listed = [...values, ...alone.map((one) => told(one, { change: '', direction: 0 }))]
   const sum = own.reduce((sum, one) => sum + (valueAt(one) ?? 0), 0)
   return {
     title: titleOf(chart, index),
-    values: all.slice(0, mostValues),
-    more: Math.max(0, all.length - mostValues),
+    values: listed.slice(0, mostValues),
+    more: Math.max(0, listed.length - mostValues),
     total: isStack(chart) && own.length > 1 ? numberText(sum, chart.format) : null,
   }
 }

@@ -1,24 +1,40 @@
-import type { Series } from './chart.ts'
 import { axisText, type NumberFormat } from './format.ts'
 import type { Markup } from './markup.ts'
-import { type Linear, linear, spread } from './scales.ts'
+import { linear, type Scale, spread } from './scales.ts'
 import { type Area, fitted, label, line, textWidth } from './sheet.ts'
 
 /** The area of a chart over time, and the scale of its values. */
 export interface Plot {
   readonly area: Area
-  readonly scale: Linear
+  readonly scale: Scale
   readonly marks: readonly string[]
 }
 
 const axisHeight = 24
 
-/** Leaves room for the numbers of the axis. */
-export function plotOf(values: Iterable<number | null>, { left, top, right, bottom }: Area, format: NumberFormat): Plot {
-  const scale = linear(values, [bottom - axisHeight, top])
+/** An axis, with the room that its numbers need. */
+export interface Axis {
+  readonly scale: Scale
+  readonly marks: readonly string[]
+  readonly room: number
+}
+
+/** From the bottom of an area to its top. */
+export const rangeOf = ({ top, bottom }: Area): readonly [from: number, to: number] => [bottom - axisHeight, top]
+
+export function axisOf(scale: Scale, format: NumberFormat): Axis {
   const marks = scale.ticks.map((tick) => axisText(tick, format))
-  const room = Math.min(140, Math.max(...marks.map((text) => textWidth(text)))) + 10
-  return { area: { left: left + room, top, right, bottom: bottom - axisHeight }, scale, marks }
+  return { scale, marks, room: Math.min(140, Math.max(...marks.map((text) => textWidth(text)))) + 10 }
+}
+
+/** Leaves room for the numbers of an axis, or of two. */
+export function besideAxes({ left, top, right, bottom }: Area, { room }: Axis, other: Axis | null = null): Area {
+  return { left: left + room, top, right: right - (other?.room ?? 0), bottom: bottom - axisHeight }
+}
+
+export function plotOf(values: Iterable<number | null>, area: Area, format: NumberFormat): Plot {
+  const axis = axisOf(linear(values, rangeOf(area)), format)
+  return { area: besideAxes(area, axis), scale: axis.scale, marks: axis.marks }
 }
 
 export const drawScale = ({ area, scale, marks }: Plot): Markup[] =>
@@ -29,6 +45,10 @@ export const drawScale = ({ area, scale, marks }: Plot): Markup[] =>
       label(fitted(marks[i]!, 140), area.left - 6, y + 4, { anchor: 'end', className: 'faint' }),
     ]
   })
+
+/** The numbers of a second axis; its lines would not fit those of the first. */
+export const drawRightScale = ({ right }: Area, { scale, marks }: Axis): Markup[] =>
+  scale.ticks.map((tick, i) => label(fitted(marks[i]!, 140), right + 6, scale.at(tick) + 4, { className: 'faint' }))
 
 const dayOfYear = /^(\d{1,2})-([A-Z][a-z]{2})-(\d{4})(?= |$)/
 
@@ -51,8 +71,4 @@ export function drawLabels(all: readonly string[], { area }: Plot, at: (index: n
     const from = { end: area.right + 8, start: 2, middle: x }[anchor]
     return label(labels[i]!, from, area.bottom + 17, { anchor, className: 'faint' })
   })
-}
-
-export function* valuesOf(series: readonly Series[]): Generator<number | null> {
-  for (const { values } of series) yield* values
 }

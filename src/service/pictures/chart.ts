@@ -11,6 +11,8 @@ export interface Series {
   readonly isPrevious: boolean
   /** Of the answer. */
   readonly row: number
+  /** Its numbers are those of the axis on the right. */
+  readonly isRight?: boolean
 }
 export interface Item {
   readonly label: string
@@ -20,6 +22,26 @@ export interface Item {
   /** Of the answer; null: of several rows. */
   readonly row: number | null
 }
+
+/** A line across the chart at a number that is to be reached. */
+export interface Goal {
+  readonly label: string
+  readonly value: number
+}
+/** What is drawn beside the values, and along which axis. */
+export interface Look {
+  readonly isLogarithmic: boolean
+  /** Of a stack: shares of its total. */
+  readonly isPercent: boolean
+  /** At each point or bar. */
+  readonly hasValues: boolean
+  /** The straight line that is nearest to the values. */
+  readonly hasTrend: boolean
+  /** Each point is the mean of so many values up to it; 0: no such line. */
+  readonly movingAverage: number
+  readonly goals: readonly Goal[]
+}
+export const plainLook: Look = { isLogarithmic: false, isPercent: false, hasValues: false, hasTrend: false, movingAverage: 0, goals: [] }
 
 interface OverTime {
   readonly labels: readonly string[]
@@ -33,6 +55,7 @@ interface OverTime {
   readonly interval: string
   readonly series: readonly Series[]
   readonly format: NumberFormat
+  readonly look: Look
 }
 export interface FunnelStep {
   readonly name: string
@@ -45,6 +68,8 @@ export interface FunnelGroup {
   readonly color: number
   readonly isPrevious: boolean
   readonly steps: readonly FunnelStep[]
+  /** Its place among the groups of the answer. */
+  readonly row: number
 }
 export interface GridRow {
   readonly label: string
@@ -125,6 +150,8 @@ export type ChartBody =
 export type Chart = ChartBody & {
   /** What was left out: `12 more rows`. */
   readonly leftOut: readonly string[]
+  /** The series are named beside the drawing. */
+  readonly isNamedApart?: boolean
 }
 
 export const nothing = (reason = 'No data for this range'): Chart => ({ kind: 'nothing', reason, leftOut: [] })
@@ -136,6 +163,7 @@ export const most = {
   bars: 120,
   items: 20,
   slices: 10,
+  goals: 10,
   rows: 25,
   columns: 8,
   groups: 5,

@@ -1,6 +1,6 @@
 // Positions of values on an axis. Numbers in, numbers out: no markup.
 
-export interface Linear {
+export interface Scale {
   readonly ticks: readonly number[]
   readonly domain: readonly [low: number, high: number]
   at(value: number): number
@@ -24,7 +24,7 @@ export function niceTicks(low: number, high: number, count = 5): readonly number
 const isNumber = (value: number | null | undefined): value is number => typeof value === 'number' && Number.isFinite(value)
 
 /** From zero, unless there are numbers below it. */
-export function linear(values: Iterable<number | null>, range: readonly [from: number, to: number], count = 5): Linear {
+export function linear(values: Iterable<number | null>, range: readonly [from: number, to: number], count = 5): Scale {
   let low = 0
   let high = 0
   for (const value of values) {
@@ -40,6 +40,30 @@ export function linear(values: Iterable<number | null>, range: readonly [from: n
   // Half of the smallest numbers is zero.
   const share = (value: number) => (width > 0 ? (value / 2 - domain[0] / 2) / width : value > domain[0] ? 1 : 0)
   return { ticks, domain, at: (value) => from + share(value) * (to - from) }
+}
+
+/** More powers of ten than this are not all marked. */
+const mostPowers = 8
+
+/** Of numbers above zero, each power of ten as far from the next one. Zero and what is missing stand at the bottom. Null: a number is below zero, or none is above it. */
+export function logarithmic(values: Iterable<number | null>, [from, to]: readonly [from: number, to: number]): Scale | null {
+  let low = Number.POSITIVE_INFINITY
+  let high = 0
+  for (const value of values) {
+    if (!isNumber(value) || value === 0) continue
+    if (value < 0) return null
+    low = Math.min(low, value)
+    high = Math.max(high, value)
+  }
+  if (high === 0) return null
+  const first = Math.floor(Math.log10(low) + 1e-9)
+  const last = Math.max(first + 1, Math.ceil(Math.log10(high) - 1e-9))
+  const step = Math.ceil((last - first) / mostPowers)
+  const powers = Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => first + i * step)
+  const between = last - first <= 2 ? [1, 2, 5] : [1]
+  const ticks = powers.flatMap((power) => (power === last ? [1] : between).map((factor) => Number(`${factor}e${power}`)))
+  const share = (value: number) => (value <= 0 ? 0 : Math.max(0, (Math.log10(value) - first) / (last - first)))
+  return { ticks, domain: [Number(`1e${first}`), Number(`1e${last}`)], at: (value) => from + share(value) * (to - from) }
 }
 
 export interface Band {

@@ -63,15 +63,17 @@ export const box = (area: Area, attributes: Readonly<Record<string, string | num
 export const line = (x1: number, y1: number, x2: number, y2: number, className = 'rule'): Element =>
   element('line', { x1, y1, x2, y2, class: className, 'stroke-width': 1 })
 
-interface LegendItem {
+export interface LegendItem {
   readonly label: string
   readonly color: number
   readonly isPrevious: boolean
 }
 const legendRow = 18
 
-/** In rows, as many as needed. */
-export function legend(items: readonly LegendItem[], left: number, top: number, width: number): Drawn {
+/** In rows, as many as needed; none where the page names them. */
+export function legend(items: readonly LegendItem[], { left, top, right }: Area, isNamedApart = false): Drawn {
+  if (isNamedApart) return { nodes: [], height: 0 }
+  const width = right - left
   let x = left
   let y = top + 12
   const nodes: Markup[] = []

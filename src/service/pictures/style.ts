@@ -1,12 +1,55 @@
 // Colors by class, so that a reader's light or dark mode decides. The same text in every picture: a page allows it by its hash.
 
-export const lightColors = ['#1d6fd8', '#b4540a', '#0d8257', '#8a3ffc', '#c2255c', '#0b7285', '#7a6200', '#5c3fb0', '#a02c2c', '#3d6b1f']
-export const darkColors = ['#6fb1ff', '#ff9f5a', '#4fd3a0', '#c4a2ff', '#ff8fb5', '#5cd6e8', '#e6cd5a', '#b3a1f5', '#ff9d94', '#a5d67c']
+/** Far from each other also for those who do not tell red from green, or blue from yellow; the first ones furthest (docs/decisions/web-interface.md). */
+export const lightColors = [
+  '#1d6fd8',
+  '#d9730d',
+  '#008a5a',
+  '#542e65',
+  '#164801',
+  '#301ab6',
+  '#9663ab',
+  '#cd163b',
+  '#6f1f3f',
+  '#8e0c9f',
+  '#754cfc',
+  '#f5556e',
+  '#9c3f71',
+  '#9c7ed8',
+  '#ca7b3f',
+  '#016833',
+  '#c4450e',
+  '#e343f8',
+  '#113b7f',
+  '#e65d9b',
+]
+export const darkColors = [
+  '#6fb1ff',
+  '#fe851d',
+  '#b9edae',
+  '#f9d4fb',
+  '#468d4f',
+  '#a454f9',
+  '#c253b8',
+  '#fa0c47',
+  '#fc4691',
+  '#c0a3d8',
+  '#b354dc',
+  '#f4b6be',
+  '#f266e7',
+  '#bbc3fd',
+  '#f8a264',
+  '#82fb4c',
+  '#de4f11',
+  '#ca529f',
+  '#658fd0',
+  '#a66f7f',
+]
 
 export const seriesStyle = (colors: readonly string[]) => colors.map((color, i) => `.f${i}{fill:${color}}.l${i}{stroke:${color}}`).join('')
 
 const inksStyle = (ink: string, faint: string, rule: string, paper: string, shade: string, onShade: string, other: string) =>
-  `.paper{fill:${paper}}.border{stroke:${paper}}.ink{fill:${ink}}.faint{fill:${faint}}.rule{stroke:${rule}}.inkline{stroke:${ink}}.track{fill:${rule}}.shade{fill:${shade}}.onshade{fill:${onShade}}.fo{fill:${other}}.lo{stroke:${other}}`
+  `.paper{fill:${paper}}.border{stroke:${paper}}.ink{fill:${ink}}.faint{fill:${faint}}.rule{stroke:${rule}}.inkline{stroke:${ink}}.track{fill:${rule}}.shade{fill:${shade}}.onshade{fill:${onShade}}.fo{fill:${other}}.lo{stroke:${other}}.halo{stroke:${paper};stroke-width:3px;paint-order:stroke}`
 
 export const pictureStyle = [
   'text{font-family:system-ui,-apple-system,Roboto,sans-serif}',
@@ -15,7 +58,7 @@ export const pictureStyle = [
   `@media(prefers-color-scheme:dark){${inksStyle('#dde5ec', '#9fb0c0', '#37444f', '#14191f', '#6fb1ff', '#0b0f14', '#93a1ae')}${seriesStyle(darkColors)}}`,
 ].join('')
 
-const paletteSize = lightColors.length
+export const paletteSize = lightColors.length
 
 /** The class of a filled shape, and of a line. Colors below zero: what has no color of its own. */
 export const filled = (color: number): string => (color < 0 ? 'fo' : `f${color % paletteSize}`)

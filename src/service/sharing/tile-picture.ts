@@ -1,5 +1,6 @@
 import type { Chart } from '../pictures/chart.ts'
 import { chartRows } from '../pictures/chart-rows.ts'
+import { picks } from '../pictures/draw/flow.ts'
 import { chartWords, draw, leastWidth, summaryOf } from '../pictures/draw.ts'
 import { intervalPlaces } from '../pictures/intervals.ts'
 import { element, type Markup } from '../pictures/markup.ts'
@@ -40,7 +41,8 @@ function tipOf(chart: Chart): TipOf {
     case 'map':
       return rowOf(chart.places)
     case 'flow':
-      return rowOf(chart.edges)
+      // A node has no row of its own.
+      return (pick) => (numbersIn(pick)[1] === picks.edge ? rowOf(chart.edges)(pick.split(' ')[0]!) : null)
     case 'funnel':
       return (pick) => {
         const [group = 0, step = 0] = numbersIn(pick)
@@ -65,7 +67,8 @@ function tipOf(chart: Chart): TipOf {
 
 function withTips(markup: Markup, of: TipOf): Markup {
   if (typeof markup === 'string') return markup
-  const { 'data-pick': pick = null, ...attributes } = markup.attributes
+  // The page of the product needs these.
+  const { 'data-pick': pick = null, 'data-mark': _mark, 'data-series': _series, ...attributes } = markup.attributes
   const tip = pick === null ? null : of(String(pick))
   const children = markup.children
     // The browser would show it beside the tip.

@@ -156,6 +156,7 @@ export const windowUnits = options({
   month: 'months',
 })
 export const periods = options({ Hour: 'hours', Day: 'days', Week: 'weeks', Month: 'months' })
+export const retentionShapes = options({ '': 'Table', ActionsLineGraph: 'Curves and table' })
 export const retentionTypes = options({
   retention_recurring: 'each time it happens',
   retention_first_time: 'the first time in the range',

@@ -14,7 +14,7 @@ import { ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 import { useChosenInSight } from '../ui/tabs.tsx'
 import { Builder } from './builder.tsx'
 import { EditorDialog, type What } from './editor-dialog.tsx'
-import { type InsightKind, kinds, missingIn, unwrapped } from './query.ts'
+import { type InsightKind, kinds, missingIn, unwrapped, withField } from './query.ts'
 import { Result } from './result.tsx'
 import { shownName } from './saved.tsx'
 import { Toolbar } from './toolbar.tsx'
@@ -37,6 +37,17 @@ export function Editor({ query, saved, onChange, onKind, onSaved }: Props) {
   const title = saved ? shownName(saved) : (kinds.find(({ kind }) => kind === query.kind)?.title ?? query.kind)
   const isChanged = saved !== null && asked !== JSON.stringify(unwrapped(saved.query))
   const [failure, setFailure] = useState<Error | null>(null)
+  /** What was looked at before, from the outermost on. */
+  const [outer, setOuter] = useState<readonly Pick<Query, 'dateRange' | 'interval'>[]>([])
+  const zoomTo = (next: Query) => {
+    setOuter([...outer, { dateRange: query.dateRange, interval: query.interval }])
+    onChange(next)
+  }
+  const zoomOut = () => {
+    const before = outer.at(-1)!
+    setOuter(outer.slice(0, -1))
+    onChange(withField(withField(query, 'dateRange', before.dateRange), 'interval', before.interval))
+  }
   const update = async () => {
     if (!saved) return
     setFailure(null)
@@ -90,13 +101,18 @@ export function Editor({ query, saved, onChange, onKind, onSaved }: Props) {
                 <Guarded of={asked} instead={null}>
                   <Toolbar query={query} onChange={onChange} />
                 </Guarded>
+                {outer.length > 0 && (
+                  <button type="button" onClick={zoomOut}>
+                    Zoom out
+                  </button>
+                )}
                 {missing !== null && <p class="hint">{missing}</p>}
                 {error && !isLoading && unplaced === error && <ErrorBox error={error} retry={reload} />}
                 {error && unplaced === null && <p class="hint">There is no answer: the field with the error shows why.</p>}
                 {isLoading && <Slow cancel={cancel} />}
                 {!error && missing === null && latest && latest.query.kind === query.kind && (
                   <ChartPlaceContext.Provider value={saved ? { insight: saved.id } : {}}>
-                    <Result query={latest.query} answer={latest.answer} title={title} isOpen />
+                    <Result query={latest.query} answer={latest.answer} title={title} isOpen onZoom={zoomTo} />
                   </ChartPlaceContext.Provider>
                 )}
                 {!error && missing === null && latest?.answer.last_refresh && (

@@ -3,6 +3,7 @@ import { boxLabel } from '../../service/pictures/charts/boxes.ts'
 import { stepGroups } from '../../service/pictures/charts/funnels.ts'
 import { labelsOf, weekdays, weekOfGrid } from '../../service/pictures/charts/trends.ts'
 import { breakdownInBrackets } from '../../service/pictures/charts/values.ts'
+import { picks } from '../../service/pictures/draw/flow.ts'
 import { readableEvent } from '../../service/pictures/readable.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
@@ -37,8 +38,12 @@ export function peopleAt(query: Query, answer: Answer, chart: Chart, picked: Pic
   switch (query.kind) {
     case 'FunnelsQuery':
       return inFunnel(query, answer, chart, picked)
+    case 'RetentionQuery':
+      return picked.series < 0 ? null : retained(query, answer, picked.series, picked.index, retainedTitle(chart, picked))
     case 'PathsQuery':
-      return onEdge(query, rowsOf(answer)[picked.series])
+      return picked.index === picks.target || picked.index === picks.source
+        ? atNode(query, rowsOf(answer)[picked.series], picked.index)
+        : onEdge(query, rowsOf(answer)[picked.series])
     default:
       return inSeries(query, answer, chart, picked)
   }
@@ -123,6 +128,10 @@ export function inStep(query: Query, step: number, row: AnswerRow): Chosen {
   return { title: step < 0 ? `Dropped off before ${shown}` : `Reached ${shown}`, source }
 }
 
+/** `Began 5 Jan, Day 3` */
+const retainedTitle = (chart: Chart, { series, index }: Picked): string =>
+  chart.kind === 'lines' ? `Began ${chart.series.find(({ row }) => row === series)?.label ?? ''}, ${chart.labels[index] ?? ''}` : ''
+
 /** Of those who began in a row, those who came back in an interval; 0: all of the row. */
 export function retained(query: Query, answer: Answer, at: number, interval: number, title: string): Chosen {
   const rows = rowsOf(answer)
@@ -140,6 +149,15 @@ export function onEdge(query: Query, edge: AnswerRow | undefined): Chosen | null
   const source = within(within(query, 'pathsFilter', 'pathStartKey', from), 'pathsFilter', 'pathEndKey', to)
   const period = edge.compare_label === 'previous' ? ' (previous)' : ''
   return { title: `From ${itemName(from)} to ${itemName(to)}${period}`, source: insightActors(source, periodOf(edge)) }
+}
+
+/** All who came to a node, or began there. */
+function atNode(query: Query, edge: AnswerRow | undefined, side: number): Chosen | null {
+  if (!edge) return null
+  const node = String(side === picks.target ? edge.target : edge.source)
+  const source = within(query, 'pathsFilter', side === picks.target ? 'pathEndKey' : 'pathStartKey', node)
+  const period = edge.compare_label === 'previous' ? ' (previous)' : ''
+  return { title: `Came to ${itemName(node)}${period}`, source: insightActors(source, periodOf(edge)) }
 }
 
 /** `2_/home` is the item /home at step 2. */

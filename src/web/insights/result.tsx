@@ -4,9 +4,11 @@ import { ChartView } from '../charts/chart-view.tsx'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
+import { Correlation, canCorrelate } from './correlation.tsx'
 import { People } from './people.tsx'
 import { type Chosen, inStep, onEdge, peopleAt, retained, rowsOf } from './people-of.ts'
 import { BinTable, BoxTable, CountryTable, FunnelTable, PathTable, RetentionGrid, SeriesTable } from './tables.tsx'
+import { canZoom, zoomed } from './zoom.ts'
 
 /** The answer to an insight: its chart, its numbers, and the people behind each of them. */
 export function Result({
@@ -16,6 +18,7 @@ export function Result({
   height = 340,
   isPlain = false,
   isOpen = false,
+  onZoom,
 }: {
   query: Query
   answer: Answer
@@ -25,6 +28,8 @@ export function Result({
   isPlain?: boolean
   /** With the numbers in sight. */
   isOpen?: boolean
+  /** To the dates of some intervals of the chart. */
+  onZoom?: (query: Query) => void
 }) {
   const { timezone } = useProject()
   const [chosen, setChosen] = useState<Chosen | null>(null)
@@ -38,14 +43,23 @@ export function Result({
   return (
     <div class="result">
       {query.kind === 'RetentionQuery' && !isPlain ? (
-        <RetentionGrid
-          query={query}
-          answer={answer}
-          onChoose={(row, interval, name) => setChosen(retained(query, answer, row, interval, name))}
-        />
+        <>
+          {chart.kind === 'lines' && <ChartView chart={chart} title={title} height={height} {...(pick && { onPick: pick })} />}
+          <RetentionGrid
+            query={query}
+            answer={answer}
+            onChoose={(row, interval, name) => setChosen(retained(query, answer, row, interval, name))}
+          />
+        </>
       ) : (
         <div class={chart.kind === 'map' && !isPlain ? 'map-with-table' : ''}>
-          <ChartView chart={chart} title={title} height={height} {...(pick && { onPick: pick })} />
+          <ChartView
+            chart={chart}
+            title={title}
+            height={height}
+            {...(pick && { onPick: pick })}
+            {...(onZoom && canZoom(query) && { onZoom: (from, to) => onZoom(zoomed(query, chart, from, to)) })}
+          />
           {chart.kind === 'map' && !isPlain && <CountryTable chart={chart} onChoose={ofRow} />}
         </div>
       )}
@@ -55,7 +69,10 @@ export function Result({
       {!isPlain && chart.kind === 'boxes' && <BoxTable chart={chart} isOpen={isOpen} onChoose={ofRow} />}
       {!isPlain && query.kind === 'FunnelsQuery' && chart.kind === 'bars' && <BinTable chart={chart} />}
       {!isPlain && query.kind === 'FunnelsQuery' && chart.kind === 'funnel' && (
-        <FunnelTable answer={answer} onChoose={(step, row) => setChosen(inStep(query, step, row))} />
+        <>
+          <FunnelTable answer={answer} onChoose={(step, row) => setChosen(inStep(query, step, row))} />
+          {canCorrelate(query) && <Correlation query={query} onChoose={setChosen} />}
+        </>
       )}
       {!isPlain && query.kind === 'PathsQuery' && chart.kind === 'flow' && (
         <PathTable answer={answer} onChoose={(row) => setChosen(onEdge(query, rowsOf(answer)[row]))} />

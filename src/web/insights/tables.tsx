@@ -17,7 +17,7 @@ import { useTotals } from './totals.ts'
 
 // The numbers of a chart as tables: for those who cannot see it, and with a button for the people behind each number.
 
-function Scrolling({ label, children }: { label: string; children: ComponentChildren }) {
+export function Scrolling({ label, children }: { label: string; children: ComponentChildren }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={label}>
       {children}

@@ -4,20 +4,9 @@ import { useProject } from '../lib/session.ts'
 import { DayField } from '../ui/day-field.tsx'
 import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
-import { DraftField, Select } from '../ui/parts.tsx'
-import {
-  closedRanges,
-  comparisons,
-  dateRanges,
-  displays,
-  funnelShapes,
-  intervals,
-  isSpread,
-  isTotal,
-  numberFormats,
-  rollingUnits,
-  smoothings,
-} from './choices.ts'
+import { Select } from '../ui/parts.tsx'
+import { ChartOptions } from './chart-options.tsx'
+import { closedRanges, comparisons, dateRanges, displays, funnelShapes, intervals, isSpread, isTotal, rollingUnits } from './choices.ts'
 import { daysOfRange, fittingInterval } from './intervals.ts'
 import { objectIn, textIn, withField, within } from './query.ts'
 
@@ -74,7 +63,7 @@ export function Toolbar({ query, onChange }: Props) {
           <Comparison query={query} onChange={onChange} />
         </At>
       )}
-      {isTrend && <NumberForm query={query} onChange={onChange} isOverTime={!isTotal(display)} />}
+      {isTrend && <ChartOptions query={query} onChange={onChange} />}
     </div>
   )
 }
@@ -153,45 +142,4 @@ function Comparison({ query, onChange }: Props) {
   const set = (to: string) =>
     onChange(withField(query, 'compareFilter', to === '' ? undefined : { compare: true, ...(to !== 'previous' && { compare_to: to }) }))
   return <Select label="Comparison with another time" value={value} options={comparisons} onChange={set} />
-}
-
-/** How the numbers are written. */
-function NumberForm({ query, onChange, isOverTime }: Props & { isOverTime: boolean }) {
-  const filter = objectIn(query, 'trendsFilter')
-  const set = (name: string, value: unknown) => onChange(within(query, 'trendsFilter', name, value === '' ? undefined : value))
-  const format = textIn(filter, 'aggregationAxisFormat') || 'numeric'
-  const smoothing = textIn(filter, 'smoothingIntervals') || '1'
-  return (
-    <details class="inline-details">
-      <summary>Format</summary>
-      <div class="inline">
-        <Select
-          label="Format of the numbers"
-          value={format}
-          options={numberFormats}
-          onChange={(next) => set('aggregationAxisFormat', next === 'numeric' ? '' : next)}
-        />
-        <DraftField
-          label="Text before the numbers"
-          placeholder="Before: $"
-          value={textIn(filter, 'aggregationAxisPrefix')}
-          onChange={(text) => set('aggregationAxisPrefix', text)}
-        />
-        <DraftField
-          label="Text after the numbers"
-          placeholder="After: €"
-          value={textIn(filter, 'aggregationAxisPostfix')}
-          onChange={(text) => set('aggregationAxisPostfix', text)}
-        />
-        {isOverTime && (
-          <Select
-            label="Smoothing"
-            value={smoothing}
-            options={smoothings}
-            onChange={(next) => set('smoothingIntervals', next === '1' ? '' : Number(next))}
-          />
-        )}
-      </div>
-    </details>
-  )
 }

@@ -1,6 +1,7 @@
 import { type Chart, clipped, cut, type FunnelGroup, type FunnelStep, most, nothing } from '../chart.ts'
 import { durationText, percentages, plainNumbers } from '../format.ts'
 import { readableEvent } from '../readable.ts'
+import { colorsByValue } from './colors.ts'
 import { overTime } from './over-time.ts'
 import { intervalOf, unfinishedOf } from './unfinished.ts'
 import { breakdownText, type Fields, fieldsOf, isPreviousRow, listOf, numberOf, numbersOf, objectsOf, textOf, textsOf } from './values.ts'
@@ -10,6 +11,9 @@ const stepOf = (row: Fields): FunnelStep => ({
   count: Math.max(0, numberOf(row.count) ?? 0),
   time: numberOf(row.median_conversion_time),
 })
+
+/** Of a breakdown: its value, to choose a color by. */
+const keyedValue = ({ breakdown_value: value }: Fields) => (value === undefined ? [] : [{ key: JSON.stringify(value), value }])
 
 const splitByPeriod = (rows: readonly Fields[]): readonly (readonly Fields[])[] => [
   rows.filter((row) => !isPreviousRow(row)),
@@ -35,20 +39,19 @@ export const stepGroups = (results: readonly unknown[]): readonly (readonly Fiel
 function stepsChart(results: readonly unknown[]): Chart {
   const { kept, leftOut } = cut(valuesOf(results), most.groups, 'group', 'groups')
   if (kept.length === 0) return nothing()
-  const names = new Map<string, number>()
-  const groups = kept.flat().map((steps): FunnelGroup => {
+  const colors = colorsByValue(kept.flat().flatMap(([first]) => keyedValue(first!)))
+  const groups = kept.flat().map((steps, row): FunnelGroup => {
     const [first] = steps
     const value = first?.breakdown_value
     const label = value === undefined ? null : clipped(breakdownText(value))
     const isPrevious = isPreviousRow(first!)
-    const key = label ?? ''
-    const color = names.get(key) ?? names.size
-    names.set(key, color)
+    const color = colors.get(JSON.stringify(value)) ?? 0
     return {
       label: isPrevious ? `${label ?? 'Previous'}${label === null ? '' : ' (previous)'}` : label,
       color,
       isPrevious,
       steps: steps.slice(0, most.steps).map(stepOf),
+      row,
     }
   })
   const longest = Math.max(...kept.flat().map((steps) => steps.length))
@@ -87,11 +90,9 @@ export function sharesOf(row: Fields): readonly (number | null)[] {
 function shareChart(query: Fields, results: readonly Fields[], answer: Fields, timezone: string): Chart {
   const [first] = results
   if (!first) return nothing()
-  const colors = new Map<string, number>()
+  const colors = colorsByValue(results.flatMap(keyedValue))
   const series = results.map((row, i) => {
-    const name = ofValue(row)
-    const color = colors.get(name) ?? colors.size
-    colors.set(name, color)
+    const color = colors.get(JSON.stringify(row.breakdown_value)) ?? 0
     return { label: shareName(row), values: sharesOf(row), color, isPrevious: isPreviousRow(row), row: i }
   })
   const days = textsOf(first.days)

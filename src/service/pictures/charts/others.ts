@@ -2,8 +2,8 @@ import { type Chart, clipped, cut, most, nothing } from '../chart.ts'
 import { cellText, numberText, plainNumbers } from '../format.ts'
 import { readableEvent } from '../readable.ts'
 import { overTime } from './over-time.ts'
-import { seriesOf } from './trends.ts'
-import { intervalOf } from './unfinished.ts'
+import { lookOf, seriesOf } from './trends.ts'
+import { intervalOf, unfinishedOf } from './unfinished.ts'
 import { type Fields, fieldsOf, isPreviousRow, listOf, numberOf, objectsOf, textOf, textsOf } from './values.ts'
 
 /** Actors by the number of intervals in which they were active. */
@@ -12,19 +12,24 @@ export function stickinessChart(query: Fields, answer: Fields): Chart {
   const labels = rows.map((row) => textsOf(row.labels)).sort((a, b) => b.length - a.length)[0] ?? []
   const display = textOf(fieldsOf(query.stickinessFilter).display)
   const kind = display.includes('Bar') ? 'bars' : 'lines'
-  return overTime(labels, seriesOf(rows), { kind, isFilled: display === 'ActionsAreaGraph', format: plainNumbers })
+  const look = lookOf(fieldsOf(query.stickinessFilter))
+  return overTime(labels, seriesOf(rows), { kind, isFilled: display === 'ActionsAreaGraph', format: plainNumbers, look })
 }
 
-const statusColors: Readonly<Record<string, number>> = { new: 0, returning: 1, resurrecting: 2, dormant: 3 }
+/** Green came, blue stayed, violet came back, red left. */
+const statusColors: Readonly<Record<string, number>> = { new: 2, returning: 0, resurrecting: 6, dormant: 7 }
 
-export function lifecycleChart(query: Fields, answer: Fields): Chart {
+export function lifecycleChart(query: Fields, answer: Fields, timezone: string): Chart {
   const rows = objectsOf(answer.results)
   const series = seriesOf(rows).map((one, i) => {
     const status = textOf(rows[i]!.status)
     return { ...one, label: status, color: statusColors[status] ?? 4 }
   })
   const begins = textsOf(rows[0]?.days)
-  const time = { begins, interval: intervalOf(textOf(query.interval), begins) }
+  const interval = intervalOf(textOf(query.interval), begins)
+  const unfinished = unfinishedOf(begins, interval, textOf(answer.last_refresh), timezone)
+  const look = lookOf(fieldsOf(query.lifecycleFilter))
+  const time = { begins, interval, unfinished, look }
   return overTime(textsOf(rows[0]?.labels), series, { kind: 'bars', isStacked: true, format: plainNumbers, ...time })
 }
 
@@ -37,14 +42,13 @@ function addressOf(name: string): { readonly step: string; readonly site: string
   return { step, site: name.slice(step.length, end), path: name.slice(end) || '/' }
 }
 
-/** Addresses of one site are told by their paths. */
+/** Addresses are told by their paths, when all of them are of one site. */
 function withoutSite(names: ReadonlySet<string>): (name: string) => string {
-  const sites = new Set([...names].map((name) => addressOf(name)?.site))
-  const [site] = sites
-  if (sites.size !== 1 || site === undefined) return (name) => name
+  const sites = new Set([...names].flatMap((name) => addressOf(name)?.site ?? []))
+  if (sites.size !== 1) return (name) => name
   return (name) => {
-    const { step, path } = addressOf(name)!
-    return step + path
+    const address = addressOf(name)
+    return address ? address.step + address.path : name
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Chart, clipped, cut, most, nothing, type Series } from '../chart.ts'
+import { type Chart, clipped, cut, type Look, most, nothing, plainLook, type Series } from '../chart.ts'
 import type { NumberFormat } from '../format.ts'
 
 /** The largest of each `size` values in a row, above or below zero. */
@@ -29,6 +29,7 @@ export interface OverTimeOptions {
   readonly begins?: readonly string[]
   readonly interval?: string
   readonly isSlope?: boolean
+  readonly look?: Look
 }
 
 /** Lines or bars over the intervals of a range. Of many series the largest are drawn. */
@@ -49,6 +50,7 @@ export function overTime(labels: readonly string[], all: readonly Series[], { ki
     unfinished: Math.ceil((more.unfinished ?? 0) / size),
     begins: (more.begins ?? []).filter((_, i) => i % size === 0),
     interval: more.interval ?? '',
+    look: more.look ?? plainLook,
     leftOut: [...leftOut, ...thinned],
   }
   return kind === 'lines'

@@ -1,5 +1,6 @@
-import { type Chart, clipped, cut, type GridRow, most, nothing } from '../chart.ts'
-import { numberText } from '../format.ts'
+import { type Chart, clipped, cut, type GridRow, most, nothing, type Series } from '../chart.ts'
+import { numberText, percentages, plainNumbers } from '../format.ts'
+import { overTime } from './over-time.ts'
 import { breakdownText, type Fields, fieldsOf, isPreviousRow, numberOf, objectsOf, textOf } from './values.ts'
 
 const seconds: Readonly<Record<string, number>> = { Hour: 3600, Day: 86_400, Week: 7 * 86_400 }
@@ -43,7 +44,47 @@ export function beganTexts(dates: readonly string[], period: string): readonly s
   })
 }
 
-/** A row per interval in which actors started, a column per interval after it, as the share of those who started. */
+/** A line for those who began in an interval, and one for all of them: the share that came back after so many intervals. */
+function retentionCurves(rows: readonly Fields[], { names, amount, isSum, isUnreached }: RetentionRows): Chart {
+  const lists = rows.map((row) => objectsOf(row.values))
+  const longest = [...lists].sort((a, b) => b.length - a.length)[0] ?? []
+  if (longest.length === 0) return nothing()
+  const started = (row: number) => numberOf(lists[row]![0]?.count) ?? 0
+  const valueAt = (row: number, at: number): number | null => {
+    const value = lists[row]![at]
+    if (!value || isUnreached(rows[row]!, at)) return null
+    return isSum ? amount(value) : started(row) === 0 ? null : (100 * amount(value)) / started(row)
+  }
+  const mean = (at: number): number | null => {
+    const reached = [...rows.keys()].filter((row) => !isPreviousRow(rows[row]!) && lists[row]![at] && !isUnreached(rows[row]!, at))
+    const all = reached.reduce((sum, row) => sum + started(row), 0)
+    return all === 0 ? null : (100 * reached.reduce((sum, row) => sum + amount(lists[row]![at]!), 0)) / all
+  }
+  // The latest say what is so now.
+  const { kept, leftOut } = cut([...rows.keys()].reverse(), most.series - 1, 'row', 'rows')
+  const series = kept.toReversed().map(
+    (row, i): Series => ({
+      label: names[row]!,
+      values: longest.map((_, at) => valueAt(row, at)),
+      color: i + 1,
+      isPrevious: isPreviousRow(rows[row]!),
+      row,
+    }),
+  )
+  const all: Series = { label: 'All', values: longest.map((_, at) => mean(at)), color: 0, isPrevious: false, row: -1 }
+  const labels = longest.map((value) => textOf(value.label))
+  const chart = overTime(labels, isSum ? series : [all, ...series], { kind: 'lines', format: isSum ? plainNumbers : percentages })
+  return { ...chart, leftOut: [...leftOut, ...chart.leftOut] }
+}
+
+interface RetentionRows {
+  readonly names: readonly string[]
+  readonly isSum: boolean
+  amount(value: Fields): number
+  isUnreached(row: Fields, value: number): boolean
+}
+
+/** A row per interval in which actors started, a column per interval after it, as the share of those who started; or the same as lines. */
 export function retentionChart(query: Fields, answer: Fields): Chart {
   const all = objectsOf(answer.results)
   const period = textOf(fieldsOf(query.retentionFilter).period) || 'Day'
@@ -57,16 +98,21 @@ export function retentionChart(query: Fields, answer: Fields): Chart {
   const amount = (value: Fields) => (isSum ? (numberOf(value.aggregation_value) ?? 0) : (numberOf(value.count) ?? 0))
   const largest = Math.max(0, ...lists.flat().map(amount))
   const began = beganTexts(
-    kept.map(({ date }) => textOf(date)),
+    all.map(({ date }) => textOf(date)),
     period,
   )
   const isUnreached = unreached(all, period, computed)
+  const nameOf = (row: Fields, i: number) => {
+    const split = row.breakdown_value === null || row.breakdown_value === undefined ? '' : `${breakdownText(row.breakdown_value)} `
+    return clipped(`${split}${began[i]!}${isPreviousRow(row) ? ' (previous)' : ''}`, 32)
+  }
+  if (fieldsOf(query.retentionFilter).display === 'ActionsLineGraph')
+    return retentionCurves(all, { names: all.map(nameOf), isSum, amount, isUnreached })
   const rows = kept.map((row, i): GridRow => {
     const values = lists[i]!
     const started = numberOf(values[0]?.count) ?? 0
-    const split = row.breakdown_value === null || row.breakdown_value === undefined ? '' : `${breakdownText(row.breakdown_value)} `
     return {
-      label: clipped(`${split}${began[i]!}${isPreviousRow(row) ? ' (previous)' : ''}`, 32),
+      label: nameOf(row, i),
       note: numberText(started),
       cells: values.slice(0, most.gridColumns).map((value, at) => {
         if (isUnreached(row, at)) return null

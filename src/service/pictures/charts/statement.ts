@@ -1,6 +1,7 @@
-import { type Chart, clipped, type Series } from '../chart.ts'
+import { type Chart, clipped, type Look, type Series } from '../chart.ts'
 import { cellText, plainNumbers } from '../format.ts'
 import { overTime } from './over-time.ts'
+import { lookOf } from './trends.ts'
 import { breakdownText, type Fields, fieldsOf, listOf, numberOf, objectsOf, textOf, textsOf } from './values.ts'
 
 // Columns of a statement as a chart, as the node around it says. Null: it is a table.
@@ -18,8 +19,20 @@ const cell = (value: unknown): number | null => {
   return /^-?\d{1,40}(\.\d{1,40})?$/.test(value) ? numberOf(Number(value)) : null
 }
 
+/** Settings of such a node in the words of trends. */
+const statementLook = (settings: Fields): Look =>
+  lookOf({
+    goalLines: settings.goalLines,
+    showPercentStackView: settings.stackBars100,
+    showValuesOnSeries: settings.showValuesOnSeries,
+    yAxisScaleType: fieldsOf(settings.leftYAxisSettings).scale === 'logarithmic' ? 'log10' : 'linear',
+  })
+
+const isOnRight = ({ settings }: Fields): boolean => fieldsOf(fieldsOf(settings).display).yAxisPosition === 'right'
+
 export function statementChart(node: Fields, answer: Fields, timezone: string): Chart | null {
   const columns = textsOf(answer.columns)
+  const look = statementLook(fieldsOf(node.chartSettings))
   const rows = listOf(answer.results).filter(Array.isArray) as readonly (readonly unknown[])[]
   const display = textOf(node.display)
   if (display === 'BoldNumber' && rows.length > 0)
@@ -30,10 +43,15 @@ export function statementChart(node: Fields, answer: Fields, timezone: string): 
   const named = objectsOf(settings.yAxis).map(({ column }) => columns.indexOf(textOf(column)))
   const lines = named.filter((index) => index >= 0)
   if (!kind || x < 0 || lines.length === 0 || rows.length === 0) return null
+  const onRight = new Set(
+    objectsOf(settings.yAxis)
+      .filter(isOnRight)
+      .map(({ column }) => columns.indexOf(textOf(column))),
+  )
   const split = columns.indexOf(textOf(settings.seriesBreakdownColumn))
   if (split >= 0) {
     const [labels, series] = pivoted(rows, { x, split, lines, columns }, timezone)
-    return overTime(labels, series, { ...kind, format: plainNumbers, begins: timesOf(labels) })
+    return overTime(labels, series, { ...kind, format: plainNumbers, look, begins: timesOf(labels) })
   }
   const series = lines.map(
     (index, color): Series => ({
@@ -42,10 +60,11 @@ export function statementChart(node: Fields, answer: Fields, timezone: string): 
       color,
       isPrevious: false,
       row: color,
+      ...(onRight.has(index) && { isRight: true }),
     }),
   )
   const labels = rows.map((row) => cellText(row[x], timezone))
-  return overTime(labels, series, { ...kind, format: plainNumbers, begins: timesOf(labels) })
+  return overTime(labels, series, { ...kind, format: plainNumbers, look, begins: timesOf(labels) })
 }
 
 const time = /^\d{4}-\d{2}-\d{2}( \d{2}:\d{2}(:\d{2})?)?$/

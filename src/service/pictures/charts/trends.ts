@@ -1,7 +1,8 @@
-import { type Chart, clipped, cut, type Item, type MapValue, most, nothing, type Series } from '../chart.ts'
+import { type Chart, clipped, cut, type Item, type Look, type MapValue, most, nothing, type Series } from '../chart.ts'
 import { type NumberFormat, numberText } from '../format.ts'
 import { readableSeries } from '../readable.ts'
 import { boxChart } from './boxes.ts'
+import { colorsOf } from './colors.ts'
 import { overTime } from './over-time.ts'
 import { intervalOf, unfinishedOf } from './unfinished.ts'
 import { breakdownText, type Fields, fieldsOf, isPreviousRow, numberOf, numbersOf, objectsOf, textOf, textsOf } from './values.ts'
@@ -20,15 +21,26 @@ function axisFormat(filter: Fields): NumberFormat {
   }
 }
 
-/** A row and what it is compared with have one color. */
-function colorsOf(rows: readonly Fields[]): readonly number[] {
-  const known = new Map<string, number>()
-  return rows.map((row) => {
-    const key = JSON.stringify([row.order ?? null, row.breakdown_value ?? null, row.label ?? null])
-    const color = known.get(key) ?? known.size
-    known.set(key, color)
-    return color
+/** The lines along the axis, and what stands beside the values. */
+export function lookOf(filter: Fields): Look {
+  const goals = objectsOf(filter.goalLines).flatMap(({ label, value }) => {
+    const number = numberOf(value)
+    return number === null ? [] : [{ label: clipped(textOf(label)), value: number }]
   })
+  return {
+    isLogarithmic: filter.yAxisScaleType === 'log10',
+    isPercent: filter.showPercentStackView === true,
+    hasValues: filter.showValuesOnSeries === true,
+    hasTrend: filter.showTrendLines === true,
+    movingAverage: filter.showMovingAverage === true ? Math.max(2, numberOf(filter.movingAverageIntervals) ?? 7) : 0,
+    goals: goals.slice(0, most.goals),
+  }
+}
+
+/** With a second axis the first series has the left one. */
+function onRightAxis(rows: readonly Fields[], filter: Fields): (row: Fields) => boolean {
+  const first = Math.min(...rows.map(({ order }) => numberOf(order) ?? 0))
+  return filter.showMultipleYAxes === true ? ({ order }) => (numberOf(order) ?? 0) > first : () => false
 }
 
 /** The value of the breakdown that a row is of. Null: it has none. Cohorts are named by answers only. */
@@ -64,14 +76,16 @@ export function labelsOf(rows: readonly Fields[]): readonly string[] {
   return rows.map((row) => `${nameOf(row, hasFormulas) || 'All events'}${isPreviousRow(row) ? ' (previous)' : ''}`)
 }
 
-export function seriesOf(rows: readonly Fields[]): Series[] {
+export function seriesOf(rows: readonly Fields[], filter: Fields = {}): Series[] {
   const [colors, labels] = [colorsOf(rows), labelsOf(rows)]
+  const isRight = onRightAxis(rows, filter)
   return rows.map((row, i) => ({
     label: labels[i]!,
     values: numbersOf(row.data),
     color: colors[i]!,
     isPrevious: isPreviousRow(row),
     row: i,
+    ...(isRight(row) && { isRight: true }),
   }))
 }
 
@@ -96,7 +110,7 @@ export function trendsChart(query: Fields, answer: Fields, timezone: string): Ch
   const begins = textsOf(rows[0]!.days)
   const interval = intervalOf(textOf(query.interval), begins)
   const unfinished = unfinishedOf(begins, interval, textOf(answer.last_refresh), timezone)
-  const time = { begins, interval, format }
+  const time = { begins, interval, format, unfinished, look: lookOf(filter) }
   const isByDefaultStacked = filter.display === 'ActionsBar' || filter.display === 'ActionsStackedBar'
   switch (filter.display) {
     case 'BoldNumber':
@@ -118,15 +132,14 @@ export function trendsChart(query: Fields, answer: Fields, timezone: string): Ch
     case 'ActionsBar':
     case 'ActionsStackedBar':
     case 'ActionsUnstackedBar':
-      return overTime(labels, seriesOf(rows), { kind: 'bars', isStacked: isByDefaultStacked && !rows.some(isPreviousRow), ...time })
+      return overTime(labels, seriesOf(rows, filter), { kind: 'bars', isStacked: isByDefaultStacked && !rows.some(isPreviousRow), ...time })
     default:
       return labels.length === 0 && rows.some((row) => numberOf(row.aggregated_value) !== null)
         ? totalsTable(itemsOf(rows), format)
-        : overTime(labels, seriesOf(rows), {
+        : overTime(labels, seriesOf(rows, filter), {
             kind: 'lines',
             isFilled: filter.display === 'ActionsAreaGraph',
             isSlope: filter.display === 'SlopeGraph',
-            unfinished,
             ...time,
           })
   }

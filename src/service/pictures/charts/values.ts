@@ -21,11 +21,14 @@ export const isPreviousRow = (row: Fields): boolean => row.compare_label === 'pr
 const none = '(none)'
 const other = 'Other'
 
+/** Of all values without a row of their own. */
+export const otherValue = '$$_posthog_breakdown_other_$$'
+
 /** What answers have in place of no value, and of all values without a row of their own. */
 const breakdownNames: ReadonlyMap<string, string> = new Map([
   ['', none],
   ['$$_posthog_breakdown_null_$$', none],
-  ['$$_posthog_breakdown_other_$$', other],
+  [otherValue, other],
 ])
 
 const breakdownParts = (value: unknown): readonly string[] => {

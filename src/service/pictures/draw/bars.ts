@@ -1,8 +1,11 @@
-import { drawLabels, drawScale, type Plot, plotOf, valuesOf } from '../axes.ts'
+import { drawLabels, drawRightScale, drawScale } from '../axes.ts'
 import type { Chart } from '../chart.ts'
-import { bands, stacked } from '../scales.ts'
-import { type Area, box, type Drawn, legend } from '../sheet.ts'
-import { filled } from '../style.ts'
+import { type TimePlot, timePlot } from '../intervals.ts'
+import { element, type Markup } from '../markup.ts'
+import { type Band, bands } from '../scales.ts'
+import { type Area, box, type Drawn } from '../sheet.ts'
+import { filled, lined } from '../style.ts'
+import { drawBeside } from './beside.ts'
 
 type Bars = Extract<Chart, { kind: 'bars' }>
 
@@ -13,32 +16,60 @@ interface Bar {
 }
 
 /** Beside each other, or on top of each other. */
-function barsGeometry({ series, labels, isStacked }: Bars, { area, scale }: Plot): readonly Bar[] {
-  const groups = bands(labels.length, [area.left, area.right], 0.2)
-  const stacks = isStacked ? stacked(series.map(({ values }) => values)) : null
+function barsGeometry({ series, labels }: Bars, plot: TimePlot, groups: Band): readonly Bar[] {
+  const stacks = plot.spans
   const inside = bands(stacks ? 1 : series.length, [0, groups.width], 0)
-  return series.flatMap(({ values }, row) =>
-    values.slice(0, labels.length).flatMap((value, index) => {
+  return series.flatMap((one, row) => {
+    const scale = plot.scaleOf(one)
+    return one.values.slice(0, labels.length).flatMap((value, index) => {
       const [from, to] = stacks ? stacks[row]![index]! : [0, value ?? 0]
       if (from === to) return []
       const left = groups.start(index) + inside.start(stacks ? 0 : row)
       const [a, b] = [scale.at(from), scale.at(to)]
       return [{ area: { left, right: left + inside.width, top: Math.min(a, b), bottom: Math.max(a, b) }, series: row, index }]
-    }),
-  )
+    })
+  })
 }
 
-export function drawBars(chart: Bars, { left, top, right, bottom }: Area): Drawn {
-  const names = legend(chart.series, left, top, right - left)
-  const all = chart.isStacked ? stacked(chart.series.map(({ values }) => values)).flat(2) : valuesOf(chart.series)
-  const plot = plotOf(all, { left, top: top + names.height + 6, right: right - 8, bottom }, chart.format)
-  const bars = barsGeometry(chart, plot).map(({ area, series }) => {
-    const { color, isPrevious } = chart.series[series]!
-    return box(area, { class: filled(color), opacity: isPrevious ? 0.5 : null })
-  })
+const hatchGap = 6
+
+/** Rising strokes, cut at the edges of the bar. */
+export function hatchOf({ left, right, top, bottom }: Area): string {
+  const [width, height] = [right - left, bottom - top]
+  const strokes: string[] = []
+  for (let at = hatchGap; at < width + height; at += hatchGap) {
+    // From the left or the lower edge to the upper or the right one.
+    const [x1, y1] = at < height ? [0, at] : [at - height, height]
+    const [x2, y2] = at < width ? [at, 0] : [width, at - width]
+    strokes.push(`M${(left + x1).toFixed(1)} ${(top + y1).toFixed(1)}L${(left + x2).toFixed(1)} ${(top + y2).toFixed(1)}`)
+  }
+  return strokes.join('')
+}
+
+export function drawBars(chart: Bars, sheet: Area): Drawn {
+  const plot = timePlot(chart, sheet)
   const groups = bands(chart.labels.length, [plot.area.left, plot.area.right], 0.2)
+  const over = chart.labels.length - chart.unfinished
+  const bars = barsGeometry(chart, plot, groups).flatMap(({ area, series, index }): Markup[] => {
+    const { color, isPrevious, row } = chart.series[series]!
+    const mark = { class: filled(color), 'data-series': row }
+    if (isPrevious || index < over) return [box(area, { ...mark, opacity: isPrevious ? 0.5 : null })]
+    // What is not over yet may still rise.
+    const strokes = hatchOf(area)
+    return [
+      box(area, { ...mark, opacity: 0.3 }),
+      ...(strokes ? [element('path', { d: strokes, class: lined(color), 'stroke-width': 1.5, 'data-series': row })] : []),
+    ]
+  })
+  const scales = [...drawScale(plot), ...(plot.right ? drawRightScale(plot.area, plot.right) : [])]
   return {
-    nodes: [...names.nodes, ...drawScale(plot), ...bars, ...drawLabels(chart.labels, plot, (i) => groups.centre(i))],
-    height: bottom - top,
+    nodes: [
+      ...plot.names.nodes,
+      ...scales,
+      ...bars,
+      ...drawBeside(chart, plot),
+      ...drawLabels(chart.labels, plot, (i) => groups.centre(i)),
+    ],
+    height: sheet.bottom - sheet.top,
   }
 }

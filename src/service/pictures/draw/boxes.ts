@@ -7,7 +7,7 @@ import { type Area, box, type Drawn, legend } from '../sheet.ts'
 import { filled, lined } from '../style.ts'
 
 const byColor = (a: Box, b: Box) => a.color - b.color || Number(a.isPrevious) - Number(b.isPrevious)
-const keyOf = ({ color, isPrevious }: Box) => `${color} ${isPrevious}`
+export const keyOf = ({ color, isPrevious }: Box) => `${color} ${isPrevious}`
 
 /** What the pointer over a box is told. */
 const toldOf = ({ label, when, min, p25, median, p75, max, mean }: Box, format: NumberFormat): string => {
@@ -17,10 +17,15 @@ const toldOf = ({ label, when, min, p25, median, p75, max, mean }: Box, format: 
 
 type Boxes = Extract<Chart, { kind: 'boxes' }>
 
+/** One box of each series, in their order. */
+export const boxesSeries = ({ boxes }: Pick<Boxes, 'boxes'>): readonly Box[] => [
+  ...new Map([...boxes].sort(byColor).map((one) => [keyOf(one), one])).values(),
+]
+
 /** Where the axes are, and the intervals on them. */
-export function boxesGeometry({ labels, boxes, format }: Boxes, { left, top, right, bottom }: Area) {
-  const series = [...new Map([...boxes].sort(byColor).map((one) => [keyOf(one), one])).values()]
-  const names = legend(series, left, top, right - left)
+export function boxesGeometry({ labels, boxes, format, isNamedApart }: Boxes, { left, top, right, bottom }: Area) {
+  const series = boxesSeries({ boxes })
+  const names = legend(series, { left, top, right, bottom }, isNamedApart)
   const plot = plotOf(
     boxes.flatMap(({ min, max }) => [min, max]),
     { left, top: top + names.height + 6, right: right - 8, bottom },
@@ -45,7 +50,7 @@ export function drawBoxes(chart: Boxes, area: Area): Drawn {
     const sides = { left: x, right: x + inside.width }
     return element(
       'g',
-      { opacity: isPrevious ? 0.6 : null },
+      { opacity: isPrevious ? 0.6 : null, 'data-series': keyOf(one) },
       element('title', {}, toldOf(one, format)),
       rule(scale.at(max), scale.at(min)),
       box(

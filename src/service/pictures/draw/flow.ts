@@ -81,24 +81,53 @@ export function flowGeometry(
 
 const nodeWidth = 8
 
+/** The nodes that lie on a path through a node, and the edges between them. */
+export function throughNode(
+  edges: readonly FlowEdge[],
+  id: string,
+): { readonly nodes: ReadonlySet<string>; readonly edges: readonly number[] } {
+  const reached = (side: 'from' | 'to', other: 'from' | 'to') => {
+    const found = new Set([id])
+    // A path never comes back to a step: its edges lead from each step to the next one.
+    for (const one of found) for (const edge of edges) if (edge[side] === one) found.add(edge[other])
+    return found
+  }
+  const [after, before] = [reached('from', 'to'), reached('to', 'from')]
+  const lies = ({ from, to }: FlowEdge) => (after.has(from) && after.has(to)) || (before.has(from) && before.has(to))
+  return { nodes: new Set([...after, ...before]), edges: edges.flatMap((edge, i) => (lies(edge) ? [i] : [])) }
+}
+
+/** How the drawing names an edge, and a node. */
+export const edgeMark = (index: number): string => `edge ${index}`
+export const nodeMark = (index: number): string => `node ${index}`
+/** The nodes in the order of the drawing. */
+export const nodeIds = (edges: readonly FlowEdge[]): readonly string[] => [...new Set(edges.flatMap(({ from, to }) => [from, to]))]
+/** What a click on a node picks, by one of its edges: those who came to it, or those who began there. */
+export const picks = { edge: 0, target: 1, source: 2 } as const
+
 export function drawFlow({ edges }: Flow, { left, top, right, bottom }: Area): Drawn {
   const { nodes, bands, height } = flowGeometry(edges, bottom - top)
   const steps = [...new Set(nodes.map(({ step }) => step))].sort((a, b) => a - b)
   const width = (right - left) / Math.max(1, steps.length)
   const x = ({ step }: FlowNode) => left + steps.indexOf(step) * width
-  const curves = bands.map(({ from, to, fromTop, toTop, thickness, row }): Markup => {
+  const curves = bands.map(({ from, to, fromTop, toTop, thickness, row }, i): Markup => {
     const [x1, x2] = [x(from) + nodeWidth, x(to)]
     const [y1, y2] = [top + fromTop + thickness / 2, top + toTop + thickness / 2]
     const middle = (x1 + x2) / 2
     const point = (...numbers: readonly number[]) => numbers.map((number) => Math.round(number * 10) / 10).join(' ')
     const d = `M${point(x1, y1)}C${point(middle, y1)} ${point(middle, y2)} ${point(x2, y2)}`
-    return element('path', { d, fill: 'none', class: lined(0), opacity: 0.3, 'stroke-width': thickness, 'data-pick': row })
+    const mark = { 'data-pick': `${row} ${picks.edge}`, 'data-mark': edgeMark(i), 'data-series': edgeMark(i) }
+    return element('path', { d, fill: 'none', class: lined(0), opacity: 0.3, 'stroke-width': thickness, ...mark })
   })
+  const ids = nodeIds(edges)
   const blocks = nodes.flatMap((node): Markup[] => {
     const at = x(node)
     const y = top + node.top
+    const into = edges.find(({ to }) => to === node.id)
+    const pick = into ? `${into.row} ${picks.target}` : `${edges.find(({ from }) => from === node.id)!.row} ${picks.source}`
+    const mark = { 'data-pick': pick, 'data-mark': nodeMark(ids.indexOf(node.id)), 'data-series': nodeMark(ids.indexOf(node.id)) }
     return [
-      box({ left: at, right: at + nodeWidth, top: y, bottom: y + node.height }, { class: filled(0), rx: 1 }),
+      box({ left: at, right: at + nodeWidth, top: y, bottom: y + node.height }, { class: filled(0), rx: 1, ...mark }),
       label(fitted(`${numberText(node.value)} ${node.name}`, width - 8, 11), at, y - 5, { size: 11 }),
     ]
   })

@@ -45,8 +45,9 @@ const longestOf = (groups: Funnel['groups']): readonly FunnelStep[] => [...group
 const axisWidth = 44
 const captionLine = 16
 const captionTop = 20
-/** Of the shares in the bars. */
+/** Of the shares above the bars. */
 const shareSize = 11
+const shareHeight = 20
 /** Less, and the steps are drawn below each other. */
 const least = { step: 104, bar: 12, height: 110 }
 const most = { bar: 64, gap: 6 }
@@ -64,7 +65,7 @@ interface Places {
 function placesOf({ groups }: Funnel, { left, top, right, bottom }: Area): Places | null {
   const steps = longestOf(groups).length
   const lines = groups.length === 1 ? 3 : 0
-  const plot = { left: left + axisWidth, top: top + 8, right, bottom: bottom - captionTop - lines * captionLine }
+  const plot = { left: left + axisWidth, top: top + shareHeight, right, bottom: bottom - captionTop - lines * captionLine }
   const stepWidth = (plot.right - plot.left) / steps
   const gap = Math.min(most.gap, stepWidth / groups.length / 6)
   const bar = Math.min(most.bar, (stepWidth - 28) / groups.length - gap)
@@ -93,20 +94,19 @@ function drawColumns({ groups }: Funnel, { stepWidth, bar, gap, plot }: Places, 
       nodes.push(
         box(
           { left: x, right: x + bar, top: y, bottom: plot.bottom },
-          { class: filled(color), rx: 3, opacity: isPrevious ? 0.5 : null, 'data-pick': `${g} ${i}` },
+          {
+            class: filled(color),
+            rx: 3,
+            opacity: isPrevious ? 0.5 : null,
+            'data-pick': `${groups[g]!.row} ${i}`,
+            'data-mark': `${g} ${i}`,
+            'data-series': groups[g]!.row,
+          },
         ),
       )
       const text = plainPercent(share)
-      const isInside = plot.bottom - y > 26 && !isPrevious
-      if (textWidth(text, shareSize) > (isInside ? bar - 2 : bar + gap)) continue
-      nodes.push(
-        label(text, x + bar / 2, isInside ? y + 17 : Math.max(plot.top + 12, y - 6), {
-          anchor: 'middle',
-          className: isInside ? 'onshade' : 'ink',
-          size: shareSize,
-          isBold: true,
-        }),
-      )
+      if (textWidth(text, shareSize) > bar + gap) continue
+      nodes.push(label(text, x + bar / 2, y - 6, { anchor: 'middle', size: shareSize, isBold: true }))
     }
   const shares = groups.length === 1 ? ofGroups[0]! : []
   for (const [i, step] of longestOf(groups).entries()) {
@@ -125,16 +125,18 @@ function drawColumns({ groups }: Funnel, { stepWidth, bar, gap, plot }: Places, 
   return { nodes, height: plot.bottom + captionTop + (groups.length === 1 ? 3 : 0) * captionLine - top }
 }
 
+/** Beside the period before. */
+export const currentName = 'Current'
+
 /** Bars side by side where there is room, else below each other. */
 export function drawFunnel(chart: Funnel, area: Area): Drawn {
   const { groups } = chart
   const names =
     groups.length > 1 || groups[0]?.label
       ? legend(
-          groups.map((one) => ({ ...one, label: one.label ?? 'Current' })),
-          area.left,
-          area.top,
-          area.right - area.left,
+          groups.map((one) => ({ ...one, label: one.label ?? currentName })),
+          area,
+          chart.isNamedApart,
         )
       : { nodes: [], height: 0 }
   const places = placesOf(chart, { ...area, top: area.top + names.height })
@@ -165,7 +167,14 @@ function drawRows({ groups }: Funnel, { left, top, right, bottom }: Area, names:
       nodes.push(
         box(
           { left, right: left + (end - left) * Math.min(1, share), top: y, bottom: y + thick },
-          { class: filled(color), rx: 2, opacity: isPrevious ? 0.5 : null, 'data-pick': `${g} ${i}` },
+          {
+            class: filled(color),
+            rx: 2,
+            opacity: isPrevious ? 0.5 : null,
+            'data-pick': `${groups[g]!.row} ${i}`,
+            'data-mark': `${g} ${i}`,
+            'data-series': groups[g]!.row,
+          },
         ),
       )
       const parts = [...told[g]![i]!]

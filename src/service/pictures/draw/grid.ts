@@ -50,7 +50,7 @@ export function drawGrid(chart: Grid, { left, top, right }: Area): Drawn {
       nodes.push(
         box(
           { left: x + 1, right: x + width - 1, top: y + 1, bottom: y + rowHeight - 1 },
-          { class: 'shade', rx: 2, opacity: 0.06 + shade * 0.94, 'data-pick': `${r} ${c}` },
+          { class: 'shade', rx: 2, opacity: 0.06 + shade * 0.94, 'data-pick': `${r} ${c}`, 'data-mark': `${r} ${c}` },
         ),
       )
       const text = fitted(cell.text, width, size)

@@ -1,9 +1,10 @@
-import { drawLabels, drawScale, type Plot, plotOf, valuesOf } from '../axes.ts'
-import type { Chart } from '../chart.ts'
+import { drawLabels, drawRightScale, drawScale } from '../axes.ts'
+import type { Chart, Series } from '../chart.ts'
+import { intervalPlaces, type TimePlot } from '../intervals.ts'
 import { element, type Markup } from '../markup.ts'
-import { points, stacked } from '../scales.ts'
-import { type Area, type Drawn, legend } from '../sheet.ts'
+import type { Area, Drawn } from '../sheet.ts'
 import { filled, lined } from '../style.ts'
+import { drawBeside } from './beside.ts'
 
 type Lines = Extract<Chart, { kind: 'lines' }>
 
@@ -17,10 +18,15 @@ interface Point {
 }
 
 /** Each line in its parts: a value that is missing is a gap. */
-function linesGeometry({ series, labels, isFilled }: Lines, plot: Plot): readonly (readonly (readonly Point[])[])[] {
-  const x = points(labels.length, [plot.area.left, plot.area.right])
-  const stacks = isFilled ? stacked(series.map(({ values }) => values)) : null
-  return series.map(({ values }, row) => {
+function linesGeometry(
+  { series, labels }: Lines,
+  plot: TimePlot,
+  x: (index: number) => number,
+): readonly (readonly (readonly Point[])[])[] {
+  const stacks = plot.spans
+  return series.map((one, row) => {
+    const { values } = one
+    const scale = plot.scaleOf(one)
     const parts: Point[][] = [[]]
     for (const [i, value] of values.slice(0, labels.length).entries()) {
       if (value === null && !stacks) {
@@ -28,7 +34,7 @@ function linesGeometry({ series, labels, isFilled }: Lines, plot: Plot): readonl
         continue
       }
       const [from, to] = stacks ? stacks[row]![i]! : [0, value ?? 0]
-      parts.at(-1)!.push({ at: i, x: x(i), y: plot.scale.at(to), base: plot.scale.at(from) })
+      parts.at(-1)!.push({ at: i, x: x(i), y: scale.at(to), base: scale.at(from) })
     }
     return parts.filter((part) => part.length > 0)
   })
@@ -42,7 +48,10 @@ const around = (part: readonly Point[]) =>
     .map((point) => xy(point, point.base))
     .join(' ')}`
 
-const stroke = (part: readonly Point[], color: number, isBroken: boolean, isWeak: boolean): Markup[] =>
+/** Of the period before: as whole as the line it is beside, and lighter. */
+const weak = 0.45
+
+const stroke = (part: readonly Point[], { color, isPrevious, row }: Series, isBroken: boolean): Markup[] =>
   part.length < 2
     ? []
     : [
@@ -53,7 +62,8 @@ const stroke = (part: readonly Point[], color: number, isBroken: boolean, isWeak
           'stroke-width': 2,
           'stroke-linejoin': 'round',
           'stroke-dasharray': isBroken ? '4 4' : null,
-          opacity: isWeak ? 0.6 : null,
+          opacity: isPrevious ? weak : null,
+          'data-series': row,
         }),
       ]
 
@@ -67,16 +77,17 @@ const between = (from: Point, to: Point, share: number): Point => ({
   base: from.base + (to.base - from.base) * share,
 })
 
-export function drawLines(chart: Lines, { left, top, right, bottom }: Area): Drawn {
-  const names = legend(chart.series, left, top, right - left)
-  const all = chart.isFilled ? stacked(chart.series.map(({ values }) => values)).flat(2) : valuesOf(chart.series)
-  const plot = plotOf(all, { left, top: top + names.height + 6, right: right - 8, bottom }, chart.format)
+export function drawLines(chart: Lines, sheet: Area): Drawn {
+  const { plot, at } = intervalPlaces(chart, sheet)
   const over = chart.labels.length - chart.unfinished
-  const lines = linesGeometry(chart, plot).flatMap((parts, i): Markup[] => {
-    const { color, isPrevious } = chart.series[i]!
+  const lines = linesGeometry(chart, plot, at).flatMap((parts, i): Markup[] => {
+    const one = chart.series[i]!
+    const { color, isPrevious, row } = one
+    const mark = { class: filled(color), 'data-series': row }
     return parts.flatMap((part): Markup[] => {
-      if (part.length === 1) return [element('circle', { cx: part[0]!.x, cy: part[0]!.y, r: 3, class: filled(color) })]
-      const area = chart.isFilled ? [element('polygon', { points: around(part), class: filled(color), opacity: 0.25 })] : []
+      if (part.length === 1)
+        return [element('circle', { cx: part[0]!.x, cy: part[0]!.y, r: 3, ...mark, opacity: isPrevious ? weak : null })]
+      const area = chart.isFilled ? [element('polygon', { points: around(part), ...mark, opacity: 0.25 })] : []
       // The line to what is not over yet is broken: it is no fall.
       const isOver = ({ at }: Point) => isPrevious || at < over
       const finished = part.filter(isOver)
@@ -84,11 +95,14 @@ export function drawLines(chart: Lines, { left, top, right, bottom }: Area): Dra
       const turn = chart.isSlope && unfinished.length === 2 ? [between(unfinished[0]!, unfinished[1]!, 1 - endOfSlope)] : []
       return [
         ...area,
-        ...stroke([...finished, ...turn], color, isPrevious, isPrevious),
-        ...stroke(turn.length > 0 ? [...turn, unfinished[1]!] : unfinished, color, true, isPrevious),
+        ...stroke([...finished, ...turn], one, false),
+        ...stroke(turn.length > 0 ? [...turn, unfinished[1]!] : unfinished, one, true),
       ]
     })
   })
-  const x = points(chart.labels.length, [plot.area.left, plot.area.right])
-  return { nodes: [...names.nodes, ...drawScale(plot), ...lines, ...drawLabels(chart.labels, plot, x)], height: bottom - top }
+  const scales = [...drawScale(plot), ...(plot.right ? drawRightScale(plot.area, plot.right) : [])]
+  return {
+    nodes: [...plot.names.nodes, ...scales, ...lines, ...drawBeside(chart, plot), ...drawLabels(chart.labels, plot, at)],
+    height: sheet.bottom - sheet.top,
+  }
 }

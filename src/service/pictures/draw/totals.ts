@@ -25,7 +25,7 @@ export function drawTotals({ items, format }: Totals, { left, top, right }: Area
     const bar = { left: Math.min(zero, end), right: Math.max(zero, end), top: y + 4, bottom: y + rowHeight - 4 }
     return [
       label(fitted(name, names), left + names, y + 17, { anchor: 'end' }),
-      box(bar, { class: filled(color), rx: 2, opacity: isPrevious ? 0.5 : null, 'data-pick': row }),
+      box(bar, { class: filled(color), rx: 2, opacity: isPrevious ? 0.5 : null, 'data-pick': row, 'data-mark': i }),
       label(fitted(texts[i]!, numbers), bar.right + 5, y + 17, { className: 'faint' }),
     ]
   })

@@ -178,7 +178,7 @@ describe.skipIf(!hasBrowser)('the pointer on charts', () => {
     await expect.poll(() => table.locator('tbody tr td:first-child').first().textContent()).toMatch(/: /)
     await page.getByLabel('What is compared').selectOption('event_with_properties')
     await page.getByText('Choose an event to compare its properties.').waitFor()
-    await page.getByLabel('Event whose properties are compared').fill('$pageview')
+    await page.getByLabel('Event whose properties are compared').fill('$pageleave')
     await page.getByLabel('Event whose properties are compared').press('Enter')
     await expect.poll(() => table.locator('tbody tr td:first-child').first().textContent()).toMatch(/: /)
     expect(await accessibilityFindings(page)).toEqual([])

@@ -49,7 +49,7 @@ function ofFlow(edges: readonly FlowEdge[], mark: string): MarkWords | null {
       title: `${nameOf(edge.from)} → ${nameOf(edge.to)}`,
       lines: [
         ['Paths', numberText(edge.value)],
-        [`Of those that go on from ${nameOf(edge.from)}`, percent(edge.value / all)],
+        [`Of those after ${nameOf(edge.from)}`, percent(edge.value / all)],
         ...(edge.previous === null ? [] : [['Previous period', numberText(edge.previous)] as const]),
       ],
     }

@@ -5,7 +5,7 @@ import { DraftField, Select } from '../ui/parts.tsx'
 import { isTotal, numberFormats, smoothings } from './choices.ts'
 import { listIn, objectIn, textIn, within } from './query.ts'
 
-// How a chart of trends is drawn: its numbers, its axes, and what stands beside the values.
+// How a chart of trends is drawn: its numbers, its axes, and what is drawn beside the values.
 
 interface Props {
   readonly query: Query

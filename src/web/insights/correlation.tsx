@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import type { CorrelationAnswer, OddsRatio } from '../../queries/funnels/correlation/index.ts'
 import { numberText } from '../../service/pictures/format.ts'
 import { readableEvent, readableProperty } from '../../service/pictures/readable.ts'
 import type { Query } from '../lib/api.ts'
@@ -14,6 +13,25 @@ import { objectIn } from './query.ts'
 import { Scrolling } from './tables.tsx'
 
 // What those did who converted in a funnel, beside those who did not. Asked for when somebody opens it: it reads all that they did.
+
+/** What the answer says of one thing. */
+interface OddsRatio {
+  readonly event: { readonly event: string; readonly elements: readonly unknown[] }
+  readonly success_count: number
+  readonly failure_count: number
+  readonly odds_ratio: number
+  readonly correlation_type: 'success' | 'failure'
+  readonly significance: 'strong' | 'weak' | 'none'
+}
+interface CorrelationAnswer {
+  readonly results: {
+    readonly events: readonly OddsRatio[]
+    readonly skewed: boolean
+    readonly success_total: number
+    readonly failure_total: number
+  }
+  readonly hasMore: boolean
+}
 
 type Comparison = 'events' | 'properties' | 'event_with_properties'
 const comparisons = [

@@ -6,7 +6,18 @@ import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
 import { Select } from '../ui/parts.tsx'
 import { ChartOptions } from './chart-options.tsx'
-import { closedRanges, comparisons, dateRanges, displays, funnelShapes, intervals, isSpread, isTotal, rollingUnits } from './choices.ts'
+import {
+  closedRanges,
+  comparisons,
+  dateRanges,
+  displays,
+  funnelShapes,
+  intervals,
+  isSpread,
+  isTotal,
+  retentionShapes,
+  rollingUnits,
+} from './choices.ts'
 import { daysOfRange, fittingInterval } from './intervals.ts'
 import { objectIn, textIn, withField, within } from './query.ts'
 
@@ -55,6 +66,16 @@ export function Toolbar({ query, onChange }: Props) {
             value={shape}
             options={funnelShapes}
             onChange={(next) => onChange(within(query, 'funnelsFilter', 'funnelVizType', next))}
+          />
+        </At>
+      )}
+      {query.kind === 'RetentionQuery' && (
+        <At of="retentionFilter.display">
+          <Select
+            label="Shape of the retention"
+            value={textIn(objectIn(query, 'retentionFilter'), 'display') === 'ActionsLineGraph' ? 'ActionsLineGraph' : ''}
+            options={retentionShapes}
+            onChange={(next) => onChange(within(query, 'retentionFilter', 'display', next || undefined))}
           />
         </At>
       )}

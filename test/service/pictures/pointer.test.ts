@@ -85,7 +85,7 @@ describe('paths', () => {
       title: 'a → b',
       lines: [
         ['Paths', '5'],
-        ['Of those that go on from a', '62.5%'],
+        ['Of those after a', '62.5%'],
       ],
     })
   })

@@ -21,7 +21,7 @@ function axisFormat(filter: Fields): NumberFormat {
   }
 }
 
-/** The lines along the axis, and what stands beside the values. */
+/** How values are placed, and what is drawn beside them. */
 export function lookOf(filter: Fields): Look {
   const goals = objectsOf(filter.goalLines).flatMap(({ label, value }) => {
     const number = numberOf(value)

@@ -15,56 +15,70 @@ export interface NamedPart extends LegendItem {
   readonly note: string
 }
 
-const keyFor = (label: string, isPrevious: boolean) => `${isPrevious ? 'previous ' : ''}${label}`
+interface Named {
+  readonly label: string | null
+  readonly isPrevious: boolean
+}
+
+/** One event may be counted in several ways, and two series may have one name. */
+function keysOf(all: readonly Named[]): readonly string[] {
+  const seen = new Map<string, number>()
+  return all.map(({ label, isPrevious }) => {
+    const name = `${isPrevious ? 'previous ' : ''}${label ?? currentName}`
+    const count = seen.get(name) ?? 0
+    seen.set(name, count + 1)
+    return `${count} ${name}`
+  })
+}
 
 /** Empty: the chart has no legend. */
 export function namedParts(chart: Chart): readonly NamedPart[] {
-  const part = (item: LegendItem, mark: string, note = ''): NamedPart => ({
-    label: item.label,
-    color: item.color,
-    isPrevious: item.isPrevious,
-    key: keyFor(item.label, item.isPrevious),
-    mark,
-    note,
-  })
+  const parts = <T extends Named & { readonly color: number }>(
+    all: readonly T[],
+    mark: (one: T) => string,
+    notes: readonly string[] = [],
+  ) => {
+    const keys = keysOf(all)
+    return all.map((one, i): NamedPart => {
+      const { label, color, isPrevious } = one
+      return { label: label ?? currentName, color, isPrevious, key: keys[i]!, mark: mark(one), note: notes[i] ?? '' }
+    })
+  }
   switch (chart.kind) {
     case 'lines':
     case 'bars':
-      return chart.series.map((one) => part(one, String(one.row)))
+      return parts(chart.series, ({ row }) => String(row))
     case 'boxes':
-      return boxesSeries(chart).map((one) => part(one, keyOf(one)))
+      return parts(boxesSeries(chart), keyOf)
     case 'funnel':
-      return chart.groups.length > 1 || chart.groups[0]?.label
-        ? chart.groups.map((one) => part({ ...one, label: one.label ?? currentName }, String(one.row)))
-        : []
-    case 'pie': {
-      const texts = pieTexts(chart)
-      return chart.items.map((one, i) => part(one, markOf(one), texts[i]))
-    }
+      return chart.groups.length > 1 || chart.groups[0]?.label ? parts(chart.groups, ({ row }) => String(row)) : []
+    case 'pie':
+      return parts(chart.items, markOf, pieTexts(chart))
     default:
       return []
   }
 }
 
 /** The chart without some of its parts. */
-export function withoutParts<C extends Chart>(chart: C, hidden: ReadonlySet<string>): C {
+export function withoutParts(chart: Chart, hidden: ReadonlySet<string>): Chart {
   if (hidden.size === 0) return chart
-  const isShown = ({ label, isPrevious }: { label: string | null; isPrevious: boolean }) =>
-    !hidden.has(keyFor(label ?? currentName, isPrevious))
-  const shown = (): Chart => {
-    switch (chart.kind) {
-      case 'lines':
-      case 'bars':
-        return { ...chart, series: chart.series.filter(isShown) }
-      case 'boxes':
-        return { ...chart, boxes: chart.boxes.filter(isShown) }
-      case 'funnel':
-        return { ...chart, groups: chart.groups.filter(isShown) }
-      case 'pie':
-        return { ...chart, items: chart.items.filter(isShown) }
-      default:
-        return chart
-    }
+  const shown = <T extends Named>(all: readonly T[]): readonly T[] => {
+    const keys = keysOf(all)
+    return all.filter((_, i) => !hidden.has(keys[i]!))
   }
-  return shown() as C
+  switch (chart.kind) {
+    case 'lines':
+    case 'bars':
+      return { ...chart, series: shown(chart.series) }
+    case 'boxes': {
+      const kept = new Set(shown(boxesSeries(chart)).map(keyOf))
+      return { ...chart, boxes: chart.boxes.filter((one) => kept.has(keyOf(one))) }
+    }
+    case 'funnel':
+      return { ...chart, groups: shown(chart.groups) }
+    case 'pie':
+      return { ...chart, items: shown(chart.items) }
+    default:
+      return chart
+  }
 }

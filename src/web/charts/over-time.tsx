@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { atInterval, type IntervalWords } from '../../service/pictures/at-interval.ts'
 import { numberText } from '../../service/pictures/format.ts'
 import { intervalPlaces, type TimeChart, type TimePlot } from '../../service/pictures/intervals.ts'
@@ -43,6 +43,7 @@ export function OverTime({ chart, width, height, onPick, onZoom }: Props) {
   const [near, setNear] = useState<number | null>(null)
   /** Where a range began. */
   const [start, setStart] = useState<{ readonly index: number; readonly x: number; readonly isDrawn: boolean } | null>(null)
+  const hasZoomed = useRef(false)
   const notes = useNotes(chart)
   const { plot, at } = intervalPlaces(chart, { left: 4, top: 4, right: width - 4, bottom: height })
   const count = chart.labels.length
@@ -66,8 +67,15 @@ export function OverTime({ chart, width, height, onPick, onZoom }: Props) {
     // A finger scrolls.
     if (!onZoom || event.button !== 0 || event.pointerType === 'touch') return
     const { x } = placeOf(event)
+    hasZoomed.current = false
     ;(event.currentTarget as Element).setPointerCapture(event.pointerId)
     setStart({ index: nearest(x), x, isDrawn: false })
+  }
+  /** The button is let go, which is a click too. */
+  const release = () => {
+    if (!start?.isDrawn) return
+    hasZoomed.current = true
+    zoom()
   }
   const zoom = () => {
     if (start && index !== null && index !== start.index) onZoom?.(Math.min(start.index, index), Math.max(start.index, index))
@@ -96,7 +104,7 @@ export function OverTime({ chart, width, height, onPick, onZoom }: Props) {
     if (event.key === 'Escape') leave()
   }
   const pick = (event: MouseEvent) => {
-    if (start?.isDrawn) return zoom()
+    if (hasZoomed.current) return
     setStart(null)
     const { x, y } = placeOf(event)
     const over = nearest(x)
@@ -120,6 +128,7 @@ export function OverTime({ chart, width, height, onPick, onZoom }: Props) {
         aria-valuetext={index === null ? 'No interval chosen' : `${spoken(chart, index)}${own ? `. ${notesText(own)}` : ''}`}
         style={{ height: `${height}px` }}
         onPointerDown={press}
+        onPointerUp={release}
         onPointerMove={follow}
         onPointerLeave={leave}
         onKeyDown={step}

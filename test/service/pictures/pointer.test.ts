@@ -116,6 +116,14 @@ describe('the names of a chart', () => {
     expect(left.map(({ note: _, ...one }) => one)).toEqual(parts.slice(1).map(({ note: _, ...one }) => one))
     expect(namedParts(withoutParts(chart, new Set(['of another answer'])))).toEqual(parts)
   })
+  test('two series of one name are hidden one by one', () => {
+    const { query, answer } = samples.lines!
+    const [row] = (answer as { results: readonly object[] }).results
+    const chart = readChart(query, { ...answer, results: [row, { ...row, order: 1 }] }, 'UTC')
+    const [first, second] = namedParts(chart)
+    expect(second!.label).toBe(first!.label)
+    expect(namedParts(withoutParts(chart, new Set([second!.key])))).toEqual([first])
+  })
   test('a funnel of one group, a number and a table have none', () => {
     for (const name of ['funnel', 'number', 'statement']) expect(namedParts(chartOf(name))).toEqual([])
   })

@@ -184,6 +184,30 @@ describe.skipIf(!hasBrowser)('the pointer on charts', () => {
     expect(await accessibilityFindings(page)).toEqual([])
   })
 
+  test('beside the values of a split funnel stands the whole one, with its people', async () => {
+    const steps = ['$pageview', 'product added'].map((event) => ({ kind: 'EventsNode', event, name: event }))
+    const funnel = { kind: 'FunnelsQuery', series: steps, dateRange: { date_from: '-30d' } }
+    await open({ ...funnel, ...byBrowser })
+    await legend().getByText('Baseline', { exact: true }).waitFor()
+    const { results } = await web.api<{ results: { count: number }[] }>('POST', `/api/projects/${web.demo}/query/`, { query: funnel })
+    const last = page.getByRole('region', { name: 'Steps' }).locator('tbody tr').nth(1)
+    expect(await last.locator('td').first().textContent()).toBe('2. product added (baseline)')
+    expect(await last.locator('td').nth(1).textContent()).toBe(String(results[1]!.count))
+    await last.getByRole('button').first().click()
+    const people = page.getByRole('dialog', { name: 'Reached product added' })
+    await people
+      .getByText(new RegExp(`\\b${results[1]!.count}\\b`))
+      .first()
+      .waitFor()
+    await page.keyboard.press('Escape')
+    // Without a breakdown there is nothing to compare.
+    await page
+      .getByRole('button', { name: /^Remove the breakdown/ })
+      .first()
+      .click()
+    await legend().waitFor({ state: 'detached' })
+  })
+
   test('a retention is a table, or curves above it whose points list people', async () => {
     const entity = { id: '$pageview', name: '$pageview', type: 'events' }
     await open({

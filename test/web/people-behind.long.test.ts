@@ -101,4 +101,25 @@ describe.skipIf(!hasBrowser)('the people behind a number', () => {
     expect((await listed({ fixedProperties: [{ ...members, value: saved.id }] })).length).toBe(all.length)
     await page.context().close()
   })
+
+  test('say how many of the counted events each had', async () => {
+    const trend = {
+      kind: 'TrendsQuery',
+      series: [{ kind: 'EventsNode', event: 'purchase', name: 'purchase', math: 'total' }],
+      interval: 'day',
+      dateRange: { date_from: '-7d' },
+    }
+    const page = await web.signedIn()
+    await page.goto(`${web.facts.url}/#/project/${web.demo}/insights/new?q=${encodeURIComponent(JSON.stringify(trend))}`)
+    // One day: few enough for one page.
+    const cells = page.getByRole('region', { name: 'Numbers' }).locator('tbody tr').first().locator('td')
+    const number = cells.nth(3).getByRole('button')
+    const total = Number((await number.textContent())!.replaceAll(',', ''))
+    await number.click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('columnheader', { name: 'Events' }).waitFor()
+    const counts = await dialog.locator('.people tr td:nth-child(2)').allTextContents()
+    expect(counts.reduce((sum, text) => sum + Number(text), 0)).toBe(total)
+    expect(await dialog.locator('.people tr').count()).toBeLessThan(50)
+  })
 })

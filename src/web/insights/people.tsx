@@ -27,13 +27,16 @@ interface Actor {
   readonly isGroup: boolean
   readonly properties: Readonly<Record<string, unknown>>
   readonly since: string | null
+  /** Of what is counted; null: nothing is. */
+  readonly count: number | null
 }
 
 const nameOf = (properties: Readonly<Record<string, unknown>>, ids: readonly unknown[], id: string): string =>
   String(properties.email ?? properties.name ?? properties.username ?? ids[0] ?? id)
 
-function actorOf(value: unknown): Actor {
-  if (typeof value === 'string') return { id: value, name: value, path: `people/${value}`, isGroup: false, properties: {}, since: null }
+function actorOf(value: unknown, count: number | null): Actor {
+  if (typeof value === 'string')
+    return { id: value, name: value, path: `people/${value}`, isGroup: false, properties: {}, since: null, count }
   const { id, properties, distinct_ids, type, group_type_index, created_at } = value as {
     id: string
     properties?: unknown
@@ -45,7 +48,7 @@ function actorOf(value: unknown): Actor {
   const known = typeof properties === 'string' ? JSON.parse(properties) : (properties ?? {})
   const isGroup = type === 'group'
   const path = isGroup ? `people/groups/${group_type_index}/${encodeURIComponent(id)}` : `people/${id}`
-  return { id, name: nameOf(known, distinct_ids ?? [], id), path, isGroup, properties: known, since: created_at ?? null }
+  return { id, name: nameOf(known, distinct_ids ?? [], id), path, isGroup, properties: known, since: created_at ?? null, count }
 }
 
 /** Columns that were added last, until the page is left. */
@@ -57,6 +60,11 @@ const countOf = async (ask: CurrentProject['ask'], query: Query, signal: AbortSi
   return Number((results as readonly (readonly unknown[])[])[0]?.[0] ?? 0)
 }
 
+/** What is counted of each person, where a number is one of events or paths. */
+const countedBy: Readonly<Record<string, string>> = { TrendsQuery: 'Events', StickinessQuery: 'Events', PathsQuery: 'Paths' }
+const countedOf = ({ kind, source }: Query): string | null =>
+  (kind === 'InsightActorsQuery' && countedBy[(source as Query | undefined)?.kind ?? '']) || null
+
 /** `source` is the question that lists them. */
 export function People({ title, source, onClose }: { title: string; source: Query; onClose: () => void }) {
   const { ask } = useProject()
@@ -65,12 +73,15 @@ export function People({ title, source, onClose }: { title: string; source: Quer
   const [columns, setColumns] = useState(keptColumns)
   const query: Query = { kind: 'ActorsQuery', source, ...(search !== '' && { search }) }
   const asked = JSON.stringify(query)
+  const counted = countedOf(source)
   const { value, error, isLoading, cancel, reload } = useLoaded(
-    (signal) => ask({ ...query, select: ['actor'], limit: pageSize, offset }, signal),
+    (signal) => ask({ ...query, select: ['actor', ...(counted ? ['event_count'] : [])], limit: pageSize, offset }, signal),
     [asked, offset],
   )
   const count = useLoaded((signal) => countOf(ask, query, signal), [asked]).value
-  const actors = ((value?.results ?? []) as readonly (readonly unknown[])[]).map(([actor]) => actorOf(actor))
+  const actors = ((value?.results ?? []) as readonly (readonly unknown[])[]).map(([actor, count]) =>
+    actorOf(actor, typeof count === 'number' ? count : null),
+  )
   const isOfGroups = actors[0]?.isGroup === true
   const show = (next: readonly string[]) => {
     keptColumns = next
@@ -107,7 +118,7 @@ export function People({ title, source, onClose }: { title: string; source: Quer
       {error && <ErrorBox error={error} retry={reload} />}
       {isLoading && <Working what="Looking for the people" cancel={cancel} />}
       {!error && value && actors.length === 0 && <Empty title="Nobody" />}
-      {actors.length > 0 && <PeopleTable actors={actors} columns={isOfGroups ? [] : columns} onColumns={show} />}
+      {actors.length > 0 && <PeopleTable actors={actors} counted={counted} columns={isOfGroups ? [] : columns} onColumns={show} />}
       {(offset > 0 || value?.hasMore === true) && (
         <div class="pager">
           <button type="button" disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - pageSize))}>
@@ -128,10 +139,12 @@ export function People({ title, source, onClose }: { title: string; source: Quer
 
 function PeopleTable({
   actors,
+  counted,
   columns,
   onColumns,
 }: {
   actors: readonly Actor[]
+  counted: string | null
   columns: readonly string[]
   onColumns: (columns: readonly string[]) => void
 }) {
@@ -143,6 +156,7 @@ function PeopleTable({
         <thead>
           <tr>
             <th>Name</th>
+            {counted !== null && <th class="number">{counted}</th>}
             {columns.map((name) => (
               <ColumnHead key={name} name={name} onRemove={() => onColumns(columns.filter((one) => one !== name))} />
             ))}
@@ -150,11 +164,12 @@ function PeopleTable({
           </tr>
         </thead>
         <tbody class="people">
-          {actors.map(({ id, name, path, properties, since }) => (
+          {actors.map(({ id, name, path, properties, since, count }) => (
             <tr key={id}>
               <td class="clip">
                 <a href={linkTo(link(path))}>{name}</a>
               </td>
+              {counted !== null && <td class="number">{count === null ? '' : numberText(count)}</td>}
               {columns.map((column) => (
                 <td key={column} class="clip">
                   {shownValue(properties[column])}

@@ -4,6 +4,7 @@ import { ChartView } from '../charts/chart-view.tsx'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
+import { useBaseline } from './baseline.ts'
 import { Correlation, canCorrelate } from './correlation.tsx'
 import { People } from './people.tsx'
 import { type Chosen, inStep, onEdge, peopleAt, retained, rowsOf } from './people-of.ts'
@@ -13,7 +14,7 @@ import { canZoom, zoomed } from './zoom.ts'
 /** The answer to an insight: its chart, its numbers, and the people behind each of them. */
 export function Result({
   query,
-  answer,
+  answer: asked,
   title,
   height = 340,
   isPlain = false,
@@ -32,6 +33,7 @@ export function Result({
   onZoom?: (query: Query) => void
 }) {
   const { timezone } = useProject()
+  const answer = useBaseline(query, asked, !isPlain)
   const [chosen, setChosen] = useState<Chosen | null>(null)
   const chart = useMemo(() => readChart(query, answer, timezone), [answer])
   const pick = isPlain ? undefined : (picked: Picked) => setChosen(peopleAt(query, answer, chart, picked))

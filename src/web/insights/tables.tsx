@@ -267,7 +267,8 @@ export function FunnelTable({ answer, onChoose }: { answer: Answer; onChoose: (s
             steps.map((row, i) => {
               const count = countOf(row)
               const lost = i === 0 ? 0 : countOf(steps[i - 1]) - count
-              const group = row.breakdown_value == null ? '' : ` ${breakdownInBrackets(row.breakdown_value)}`
+              const group =
+                row.baseline === true ? ' (baseline)' : row.breakdown_value == null ? '' : ` ${breakdownInBrackets(row.breakdown_value)}`
               const isPrevious = row.compare_label === 'previous'
               const people = (text: string, step: number) => <PeopleButton onClick={() => onChoose(step, row)}>{text}</PeopleButton>
               const time = (value: unknown) => (i === 0 || typeof value !== 'number' ? '–' : durationText(value))

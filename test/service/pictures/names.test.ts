@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { displays } from '../../../src/queries/trends/schema.ts'
 import { chartRows } from '../../../src/service/pictures/chart-rows.ts'
+import { withBaseline } from '../../../src/service/pictures/charts/funnels.ts'
 import { labelsOf } from '../../../src/service/pictures/charts/trends.ts'
 import { breakdownInBrackets, breakdownText } from '../../../src/service/pictures/charts/values.ts'
 import { pictureOf } from '../../../src/service/pictures/picture.ts'
@@ -177,4 +178,28 @@ describe('a statement that is split by a column', () => {
     expect(names(node('browser', ['n', 'm']))).toEqual(['Chrome - n', 'Chrome - m', '(none) - n', '(none) - m'])
     expect(names(node('gone'))).toEqual(['n'])
   })
+})
+
+test('beside the values of a split funnel stands the whole one, in grey and in addition to those that have room', () => {
+  const steps = (count: number, more: object) => ['visit', 'signup'].map((name, order) => ({ name, order, count: count - order, ...more }))
+  const results = Array.from({ length: 6 }, (_, i) => steps(10 - i, { breakdown_value: [`v${i}`] }))
+  const chart = readChart({ kind: 'FunnelsQuery' }, { results: withBaseline(results, steps(40, {})) }, 'UTC')
+  if (chart.kind !== 'funnel') throw new Error(chart.kind)
+  expect(chart.groups.map(({ label, steps, row }) => [label, steps[0]!.count, row])).toEqual([
+    ['Baseline', 40, 0],
+    ...[10, 9, 8, 7, 6].map((count, i) => [`v${i}`, count, i + 1]),
+  ])
+  expect(chart.groups.map(({ color }) => color < 0)).toEqual([true, false, false, false, false, false])
+  expect(chart.leftOut).toEqual(['1 more group'])
+  const both = (count: number, more: object) => [
+    steps(count, { compare_label: 'current', ...more }),
+    steps(count - 5, { compare_label: 'previous', ...more }),
+  ]
+  const compared = readChart({ kind: 'FunnelsQuery' }, { results: withBaseline(both(20, { breakdown_value: ['a'] }), both(40, {})) }, 'UTC')
+  expect(compared.kind === 'funnel' && compared.groups.map(({ label, steps }) => [label, steps[0]!.count])).toEqual([
+    ['Baseline', 40],
+    ['Baseline (previous)', 35],
+    ['a', 20],
+    ['a (previous)', 15],
+  ])
 })

@@ -20,6 +20,15 @@ const splitByPeriod = (rows: readonly Fields[]): readonly (readonly Fields[])[] 
   rows.filter(isPreviousRow),
 ]
 
+/** The name of all together, beside the values of a breakdown. */
+const baseline = 'Baseline'
+
+/** The answer to the same funnel without its breakdown, in front of the values. */
+export const withBaseline = (results: readonly unknown[], whole: readonly unknown[]): readonly (readonly Fields[])[] => [
+  ...stepGroups(whole).map((steps) => steps.map((row) => ({ ...row, breakdown_value: undefined, baseline: true }))),
+  ...stepGroups(results),
+]
+
 /** For each value of the breakdown its list of steps, and beside it that of the period before. */
 function valuesOf(results: readonly unknown[]): readonly (readonly (readonly Fields[])[])[] {
   const all = results.some(Array.isArray) ? results.map(objectsOf) : splitByPeriod(objectsOf(results))
@@ -27,7 +36,7 @@ function valuesOf(results: readonly unknown[]): readonly (readonly (readonly Fie
   for (const steps of all) {
     const [first] = steps
     if (!first) continue
-    const key = JSON.stringify(first.breakdown_value ?? null)
+    const key = first.baseline === true ? baseline : JSON.stringify(first.breakdown_value ?? null)
     values.set(key, [...(values.get(key) ?? []), steps])
   }
   return [...values.values()]
@@ -37,15 +46,17 @@ function valuesOf(results: readonly unknown[]): readonly (readonly (readonly Fie
 export const stepGroups = (results: readonly unknown[]): readonly (readonly Fields[])[] => valuesOf(results).flat()
 
 function stepsChart(results: readonly unknown[]): Chart {
-  const { kept, leftOut } = cut(valuesOf(results), most.groups, 'group', 'groups')
+  const values = valuesOf(results)
+  const isWhole = (steps: readonly Fields[] | undefined) => steps?.[0]?.baseline === true
+  const { kept, leftOut } = cut(values, most.groups + (values.some(([steps]) => isWhole(steps)) ? 1 : 0), 'group', 'groups')
   if (kept.length === 0) return nothing()
   const colors = colorsByValue(kept.flat().flatMap(([first]) => keyedValue(first!)))
   const groups = kept.flat().map((steps, row): FunnelGroup => {
     const [first] = steps
     const value = first?.breakdown_value
-    const label = value === undefined ? null : clipped(breakdownText(value))
+    const label = isWhole(steps) ? baseline : value === undefined ? null : clipped(breakdownText(value))
     const isPrevious = isPreviousRow(first!)
-    const color = colors.get(JSON.stringify(value)) ?? 0
+    const color = isWhole(steps) ? -1 : (colors.get(JSON.stringify(value)) ?? 0)
     return {
       label: isPrevious ? `${label ?? 'Previous'}${label === null ? '' : ' (previous)'}` : label,
       color,

@@ -179,3 +179,42 @@ test('curves of retention: the share of all, and of each row until what nobody c
     ['3 Jan', [null, null, null], 2],
   ])
 })
+
+const everything = {
+  showValuesOnSeries: true,
+  showTrendLines: true,
+  showMovingAverage: true,
+  movingAverageIntervals: 3,
+  showMultipleYAxes: true,
+  goalLines: Array.from({ length: 1000 }, (_, i) => ({ label: 'x'.repeat(500), value: i })),
+}
+test.each<[display: string, more: object]>([
+  ['ActionsLineGraph', {}],
+  ['ActionsLineGraph', { yAxisScaleType: 'log10' }],
+  ['ActionsAreaGraph', { showPercentStackView: true }],
+  ['ActionsBar', {}],
+  ['ActionsUnstackedBar', {}],
+])('%s %j: with everything beside the values, in a range that lies ahead, the picture is not large', (display, more) => {
+  for (const count of [1, 5, 118, 400]) {
+    const ahead = Array.from({ length: count }, (_, i) => new Date(Date.UTC(2027, 0, 1 + i)).toISOString().slice(0, 10))
+    const results = Array.from({ length: 25 }, (_, s) => ({
+      ...row(
+        `s${s}`,
+        ahead.map((_, i) => 1 + ((i * 7919 + s * 104_729) % 1_000_003)),
+        s,
+      ),
+      days: ahead,
+      labels: ahead,
+    }))
+    const answer = { results, last_refresh: '2026-11-29T10:00:00Z' }
+    const svg = pictureOf(query({ ...everything, display, ...more }), answer, { title: 'x', timezone: 'UTC' })
+    expect(svg).not.toMatch(/NaN|Infinity/)
+    expect(svg.length).toBeLessThan(300_000)
+  }
+})
+
+test.each([[[5e-324, 1e308]], [[1e308, 1e308]], [[5e-324]]])('a logarithmic axis of %j has places', (values) => {
+  const scale = logarithmic(values, [0, 100])!
+  for (const value of values) expect(Number.isFinite(scale.at(value))).toBe(true)
+  expect(scale.ticks.length).toBeLessThan(40)
+})

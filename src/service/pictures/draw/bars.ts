@@ -32,6 +32,8 @@ function barsGeometry({ series, labels }: Bars, plot: TimePlot, groups: Band): r
 }
 
 const hatchGap = 6
+/** A range that lies ahead would be nothing but strokes. */
+const mostHatched = 40
 
 /** Rising strokes, cut at the edges of the bar. */
 export function hatchOf({ left, right, top, bottom }: Area): string {
@@ -50,12 +52,16 @@ export function drawBars(chart: Bars, sheet: Area): Drawn {
   const plot = timePlot(chart, sheet)
   const groups = bands(chart.labels.length, [plot.area.left, plot.area.right], 0.2)
   const over = chart.labels.length - chart.unfinished
-  const bars = barsGeometry(chart, plot, groups).flatMap(({ area, series, index }): Markup[] => {
+  const all = barsGeometry(chart, plot, groups)
+  const isOver = ({ series, index }: Bar) => chart.series[series]!.isPrevious || index < over
+  const hasStrokes = all.filter((bar) => !isOver(bar)).length <= mostHatched
+  const bars = all.flatMap((bar): Markup[] => {
+    const { area, series } = bar
     const { color, isPrevious, row } = chart.series[series]!
     const mark = { class: filled(color), 'data-series': row }
-    if (isPrevious || index < over) return [box(area, { ...mark, opacity: isPrevious ? 0.5 : null })]
+    if (isOver(bar)) return [box(area, { ...mark, opacity: isPrevious ? 0.5 : null })]
     // What is not over yet may still rise.
-    const strokes = hatchOf(area)
+    const strokes = hasStrokes ? hatchOf(area) : ''
     return [
       box(area, { ...mark, opacity: 0.3 }),
       ...(strokes ? [element('path', { d: strokes, class: lined(color), 'stroke-width': 1.5, 'data-series': row })] : []),

@@ -71,7 +71,8 @@ function drawTrends(chart: TimeChart, plot: TimePlot): Markup[] {
       const [low, high] = scale.domain
       const inside = (value: number) => scale.at(Math.min(high, Math.max(low, value)))
       const trend = look.hasTrend ? trendOf(values) : null
-      const straight = trend ? labels.map((_, i): [number, number] => [at(i), inside(trend(i))]) : []
+      const places = new Set([...spread(labels.length, pointsOfTrend), labels.length - 1])
+      const straight = trend ? [...places].map((i): [number, number] => [at(i), inside(trend(i))]) : []
       const averages = look.movingAverage > 0 ? movingAverage(values, look.movingAverage) : []
       const smooth = averages.flatMap((value, i): [number, number][] => (value === null ? [] : [[at(i), inside(value)]]))
       return [...(straight.length > 1 ? [dotted(straight, one, '2 5')] : []), ...(smooth.length > 1 ? [dotted(smooth, one, '7 3')] : [])]
@@ -79,8 +80,10 @@ function drawTrends(chart: TimeChart, plot: TimePlot): Markup[] {
 }
 
 const valueSize = 10
-/** Where there are more, none could be read. */
-const mostValues = 1200
+/** Where there are more, none could be read; each is compared with the others. */
+const mostValues = 120
+/** A line that is straight but for the edges of the plot needs no more. */
+const pointsOfTrend = 40
 
 /** The numbers at their points and bars, as many as do not cover each other. */
 function drawValues(chart: TimeChart, plot: TimePlot): Markup[] {
@@ -114,7 +117,7 @@ function drawValues(chart: TimeChart, plot: TimePlot): Markup[] {
       if (taken.length >= mostValues || taken.some((other) => Math.abs(other.y - y) < 11 && Math.abs(other.x - x) < other.half + half))
         continue
       taken.push({ x, y, half })
-      nodes.push(label(texts[i]!, x, y, { anchor: 'middle', size: valueSize, className: 'ink halo' }))
+      nodes.push(label(texts[i]!, Math.round(x), Math.round(y), { anchor: 'middle', size: valueSize, className: 'ink halo' }))
     }
   }
   return nodes

@@ -1,4 +1,4 @@
-import type { Chart, FunnelStep } from '../chart.ts'
+import type { Chart, FunnelGroup, FunnelStep } from '../chart.ts'
 import { durationText, numberText, plainNumbers } from '../format.ts'
 import type { Markup } from '../markup.ts'
 import { type Area, box, type Drawn, fitted, label, legend, line, textWidth } from '../sheet.ts'
@@ -51,6 +51,14 @@ const shareHeight = 20
 /** Less, and the steps are drawn below each other. */
 const least = { step: 104, bar: 12, height: 110 }
 const most = { bar: 64, gap: 6 }
+/** What a bar is drawn as, and found by. */
+const barOf = ({ color, isPrevious, row }: FunnelGroup, group: number, step: number) => ({
+  class: filled(color),
+  opacity: isPrevious ? 0.5 : null,
+  'data-pick': `${row} ${step}`,
+  'data-mark': `${group} ${step}`,
+  'data-series': row,
+})
 /** Of what dropped off. */
 const faintTrack = { class: 'track', opacity: 0.45 } as const
 
@@ -85,25 +93,13 @@ function drawColumns({ groups }: Funnel, { stepWidth, bar, gap, plot }: Places, 
   }
   const ofGroups = groups.map(({ steps }) => stepShares(steps))
   for (const i of longestOf(groups).keys())
-    for (const [g, { color, isPrevious }] of groups.entries()) {
+    for (const [g, group] of groups.entries()) {
       const share = ofGroups[g]![i]?.share
       if (share === undefined) continue
       const x = plot.left + i * stepWidth + g * (bar + gap)
       const y = plot.bottom - Math.min(1, share) * height
       nodes.push(box({ left: x, right: x + bar, top: plot.top, bottom: plot.bottom }, { ...faintTrack, rx: 3 }))
-      nodes.push(
-        box(
-          { left: x, right: x + bar, top: y, bottom: plot.bottom },
-          {
-            class: filled(color),
-            rx: 3,
-            opacity: isPrevious ? 0.5 : null,
-            'data-pick': `${groups[g]!.row} ${i}`,
-            'data-mark': `${g} ${i}`,
-            'data-series': groups[g]!.row,
-          },
-        ),
-      )
+      nodes.push(box({ left: x, right: x + bar, top: y, bottom: plot.bottom }, { ...barOf(group, g, i), rx: 3 }))
       const text = plainPercent(share)
       if (textWidth(text, shareSize) > bar + gap) continue
       nodes.push(label(text, x + bar / 2, y - 6, { anchor: 'middle', size: shareSize, isBold: true }))
@@ -158,24 +154,14 @@ function drawRows({ groups }: Funnel, { left, top, right, bottom }: Area, names:
   for (const [i, { name }] of longest.entries()) {
     nodes.push(label(fitted(`${i + 1}. ${name}`, right - left), left, y + 16, { isBold: true }))
     y += nameHeight
-    for (const [g, { steps, color, isPrevious }] of groups.entries()) {
-      const step = steps[i]
+    for (const [g, group] of groups.entries()) {
+      const step = group.steps[i]
       if (!step) continue
       const { share } = shares[g]![i]!
       const end = right - texts
       nodes.push(box({ left, right: end, top: y, bottom: y + thick }, { class: 'track', rx: 2 }))
       nodes.push(
-        box(
-          { left, right: left + (end - left) * Math.min(1, share), top: y, bottom: y + thick },
-          {
-            class: filled(color),
-            rx: 2,
-            opacity: isPrevious ? 0.5 : null,
-            'data-pick': `${groups[g]!.row} ${i}`,
-            'data-mark': `${g} ${i}`,
-            'data-series': groups[g]!.row,
-          },
-        ),
+        box({ left, right: left + (end - left) * Math.min(1, share), top: y, bottom: y + thick }, { ...barOf(group, g, i), rx: 2 }),
       )
       const parts = [...told[g]![i]!]
       while (parts.length > 1 && textWidth(parts.join(dot)) > texts - 10) parts.pop()

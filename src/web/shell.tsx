@@ -1,14 +1,16 @@
 import type { ComponentType } from 'preact'
-import { useEffect, useErrorBoundary, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { kinds } from './insights/query.ts'
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { signOut } from './lib/api.ts'
 import type { PageProps } from './lib/page.ts'
 import { go, linkTo, type Place } from './lib/router.ts'
 import { useProject, useSession } from './lib/session.ts'
 import { applyTheme, storedTheme, type Theme } from './lib/theme.ts'
+import { useLoaded } from './lib/use-loaded.ts'
 import { type PageEntry, pages } from './pages/all.ts'
+import { Palette } from './palette/palette.tsx'
 import { Icon } from './ui/icon.tsx'
-import { Dialog, ErrorBox, Select, Working } from './ui/parts.tsx'
+import { ErrorBox, Select, Working } from './ui/parts.tsx'
+import { UndoBar } from './ui/undo-bar.tsx'
 
 // What surrounds every page: navigation, the choice of a project, and the command palette.
 
@@ -37,6 +39,7 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
   const { link } = useProject()
   const [isOpen, setOpen] = useState(false)
   const [hasPalette, setPalette] = useState(false)
+  const [hasKeys, setKeys] = useState(false)
   const [theme, setTheme] = useState<Theme>(storedTheme())
   const main = useRef<HTMLElement>(null)
 
@@ -49,6 +52,7 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
         return
       }
       if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return
+      if (event.key === '?') setKeys(true)
       const to = isAfterG ? pages.find(({ key }) => key === event.key) : undefined
       isAfterG = event.key === 'g'
       if (to) go(linkTo(link(to.name)))
@@ -126,9 +130,19 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
         {page.name !== 'settings' && <RequiredFactor by={requires2fa} link={linkTo(link('settings/account'))} />}
         <PageBody page={page} place={place} key={`${project.id}/${page.name}`} />
       </main>
-      {hasPalette && <Palette onClose={() => setPalette(false)} leave={leave} choose={choose} />}
+      <UndoBar />
+      {hasPalette && (
+        <Palette themes={themes} onClose={() => setPalette(false)} leave={leave} choose={choose} showKeys={() => setKeys(true)} />
+      )}
+      {hasKeys && <KeysWhenLoaded onClose={() => setKeys(false)} />}
     </div>
   )
+}
+
+/** Few look at them. */
+function KeysWhenLoaded({ onClose }: { onClose: () => void }) {
+  const { value: Keys } = useLoaded(async () => (await import('./palette/keys.tsx')).Keys, [])
+  return Keys ? <Keys onClose={onClose} /> : null
 }
 
 function PageBody({ page, place }: { page: PageEntry; place: Place }) {
@@ -148,76 +162,4 @@ function PageBody({ page, place }: { page: PageEntry; place: Place }) {
     )
   if (failure) return <ErrorBox error={new Error(`This page failed: ${(failure as Error).message}`)} retry={forget} />
   return Body ? <Body place={place} rest={place.parts.slice(3)} /> : <Working />
-}
-
-interface CommandEntry {
-  readonly title: string
-  /** Keys that do the same without the palette. */
-  readonly keys?: string
-  run(): void
-}
-
-function Palette({ onClose, leave, choose }: { onClose: () => void; leave: () => Promise<void>; choose: (theme: string) => void }) {
-  const { projects, user } = useSession()
-  const { link } = useProject()
-  const [text, setText] = useState('')
-  const [at, setAt] = useState(0)
-  const commands = useMemo<readonly CommandEntry[]>(
-    () => [
-      ...pages.map(({ name, title, key }) => ({ title: `Go to ${title}`, keys: `g ${key}`, run: () => go(linkTo(link(name))) })),
-      ...pages.flatMap(({ name, title, sections = [] }) =>
-        sections.map((one) => ({ title: `Go to ${title}: ${one.title}`, run: () => go(linkTo(link(`${name}/${one.name}`))) })),
-      ),
-      ...kinds.map(({ name, title }) => ({ title: `New insight: ${title}`, run: () => go(linkTo(link('insights/new'), { kind: name })) })),
-      { title: 'New cohort', run: () => go(linkTo(link('cohorts/new'))) },
-      { title: 'New batch export', run: () => go(linkTo(link('pipelines/exports/new'))) },
-      ...projects.map(({ id, name }) => ({ title: `Project: ${name}`, run: () => go(linkTo(`project/${id}/live`)) })),
-      ...themes.map(({ value, label }) => ({ title: `Theme: ${label}`, run: () => choose(value) })),
-      ...(user.issuer === null ? [{ title: 'Sign out', run: () => void leave() }] : []),
-    ],
-    [projects, link('')],
-  )
-  useEffect(() => document.getElementById(`command-${at}`)?.scrollIntoView({ block: 'nearest' }), [at])
-  const shown = commands.filter(({ title }) => text.split(/\s+/).every((word) => title.toLowerCase().includes(word.toLowerCase())))
-  const run = (command: CommandEntry | undefined) => {
-    if (!command) return
-    onClose()
-    command.run()
-  }
-  const steer = (event: KeyboardEvent) => {
-    const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
-    if (by !== 0) {
-      event.preventDefault()
-      setAt(Math.max(0, Math.min(shown.length - 1, at + by)))
-    }
-    if (event.key === 'Enter') run(shown[at])
-  }
-  return (
-    <Dialog title="Commands" onClose={onClose}>
-      <input
-        aria-label="Search commands"
-        role="combobox"
-        aria-expanded="true"
-        aria-controls="commands"
-        aria-activedescendant={shown[at] ? `command-${at}` : undefined}
-        placeholder="Type to search"
-        autofocus
-        value={text}
-        onInput={(event) => {
-          setText(event.currentTarget.value)
-          setAt(0)
-        }}
-        onKeyDown={steer}
-      />
-      <ul class="commands" role="listbox" id="commands" aria-label="Commands">
-        {shown.map((command, i) => (
-          <li key={command.title} id={`command-${i}`} role="option" aria-selected={i === at} onClick={() => run(command)}>
-            {command.title}
-            {command.keys && <kbd>{command.keys}</kbd>}
-          </li>
-        ))}
-      </ul>
-      {shown.length === 0 && <p class="note">No results</p>}
-    </Dialog>
-  )
 }

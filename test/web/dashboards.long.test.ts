@@ -230,7 +230,6 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     expect(await accessibilityFindings(page)).toEqual([])
     await page.getByLabel('More for Sales (copy)').click()
     await page.getByRole('button', { name: 'Delete' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await expect.poll(names, slow).toEqual(['Sales'])
     await page.getByRole('button', { name: 'New dashboard' }).click()
     await page.getByLabel('Name', { exact: true }).fill(evil)

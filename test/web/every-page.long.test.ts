@@ -107,6 +107,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
       ...pagePaths,
       `dashboards/${board.id}`,
       `insights/${insight.short_id}`,
+      `insights/${insight.short_id}?edit=1`,
       `people/${people[0]!.uuid}`,
       `people/groups/0/${encodeURIComponent(long)}`,
       `cohorts/${cohort.id}`,

@@ -1,5 +1,6 @@
 /** Every page and every part of one, below a project. */
 export const pagePaths = [
+  'home',
   'live',
   'insights',
   'insights/new?kind=trends',

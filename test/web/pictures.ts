@@ -16,6 +16,7 @@ const funnel = {
   funnelsFilter: { funnelWindowInterval: 14, funnelWindowIntervalUnit: 'day' },
 }
 const pages: Readonly<Record<string, string>> = {
+  home: 'home',
   live: 'live',
   insights: 'insights',
   trends: 'insights/new?kind=trends',

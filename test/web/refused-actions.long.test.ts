@@ -164,14 +164,8 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
   test.each<[what: string, path: () => string, act: () => Promise<unknown>]>([
     ['a dashboard in the list is pinned', () => 'dashboards', inMenu('More for Board', 'Pin')],
     ['a dashboard in the list is copied', () => 'dashboards', inMenu('More for Board', 'Duplicate')],
-    [
-      'a dashboard in the list is deleted',
-      () => 'dashboards',
-      async () => {
-        await inMenu('More for Board', 'Delete')()
-        await dialog().getByRole('button', { name: 'Delete' }).click()
-      },
-    ],
+    ['a dashboard in the list is deleted', () => 'dashboards', inMenu('More for Board', 'Delete')],
+    ['a dashboard is deleted', () => `dashboards/${known.board}`, inMenu('More', 'Delete')],
     ['a dashboard is pinned', () => `dashboards/${known.board}`, inMenu('More', 'Pin')],
     ['a dashboard is copied', () => `dashboards/${known.board}`, inMenu('More', 'Duplicate')],
     [
@@ -190,7 +184,7 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
         await dialog().getByRole('button', { name: 'Make a link' }).click()
       },
     ],
-    ['an insight is deleted', () => `insights/${known.insight}`, confirm('Delete…', 'Delete')],
+    ['an insight is deleted', () => `insights/${known.insight}`, inMenu('More', 'Delete')],
     ['a cohort is deleted', () => `cohorts/${known.cohort}`, confirm('Delete', 'Delete')],
     ['a person is deleted', () => `people/${known.person}`, confirm(/^Delete/, /^Delete/)],
     ['an action is deleted', () => 'data/actions', confirm(/^Delete/, /^Delete/)],

@@ -21,3 +21,6 @@ export const eventSchema = z.object({
   elements_chain: z.string(),
 })
 export type EventAnswer = z.output<typeof eventSchema>
+
+export const positionSchema = z.object({ position: z.int() })
+export type PositionAnswer = z.output<typeof positionSchema>

@@ -57,3 +57,6 @@ export const insightSchema = z.object({
 export type SavedInsightAnswer = z.output<typeof insightSchema>
 export const answeredInsightSchema = insightSchema.extend(answerSchema.shape)
 export type AnsweredInsightAnswer = z.output<typeof answeredInsightSchema>
+
+export const viewedInsightSchema = insightSchema.extend({ last_viewed_at: timeSchema })
+export type ViewedInsightAnswer = z.output<typeof viewedInsightSchema>

@@ -47,6 +47,8 @@ export interface ProjectData extends CaptureTarget {
   removedEvents(): Promise<number>
   removeProperty(scope: PropertyScope, name: string): Promise<RemovalCounts>
   personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]>
+  /** Where its log ends, also what other servers have added. */
+  end(): Promise<number>
   groupTypes(): Promise<readonly { readonly index: number; readonly name: string }[]>
   warnings(): Promise<readonly WarningSummary[]>
   definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void>

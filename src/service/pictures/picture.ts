@@ -4,7 +4,7 @@ import { timeText } from './format.ts'
 import { element, type Markup, render } from './markup.ts'
 import { readChart } from './read-chart.ts'
 import { fitted, label } from './sheet.ts'
-import { pictureStyle } from './style.ts'
+import { lightPictureStyle, pictureStyle } from './style.ts'
 import { world } from './world.ts'
 
 export interface PictureOptions {
@@ -16,6 +16,8 @@ export interface PictureOptions {
   readonly width?: number
   /** Of charts with axes; tables and funnels are as high as they have rows. */
   readonly height?: number
+  /** Also for a reader in dark mode. */
+  readonly isLight?: boolean
 }
 
 /** An SVG of the answer to a query, as wide as asked and never more than some dozen rows high. */
@@ -28,7 +30,7 @@ const defaultHeight = 320
 
 export function drawChart(
   chart: Chart,
-  { title, description = '', timezone, asOf = null, width = defaultWidth, height = defaultHeight }: PictureOptions,
+  { title, description = '', timezone, asOf = null, width = defaultWidth, height = defaultHeight, isLight = false }: PictureOptions,
 ): string {
   const inner = width - 2 * margin
   const heading: Markup[] = []
@@ -55,7 +57,7 @@ export function drawChart(
       attributes,
       element('title', {}, clipped(title, 200) || chartWords[chart.kind]),
       element('desc', {}, [`${chartWords[chart.kind]}.`, clipped(description, 400), summaryOf(chart), ...notes].filter(Boolean).join(' ')),
-      element('style', {}, pictureStyle),
+      element('style', {}, isLight ? lightPictureStyle : pictureStyle),
       element('rect', { width, height: total, class: 'paper' }),
       heading,
       nodes,

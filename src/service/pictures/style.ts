@@ -51,12 +51,15 @@ export const seriesStyle = (colors: readonly string[]) => colors.map((color, i) 
 const inksStyle = (ink: string, faint: string, rule: string, paper: string, shade: string, onShade: string, other: string) =>
   `.paper{fill:${paper}}.border{stroke:${paper}}.ink{fill:${ink}}.faint{fill:${faint}}.rule{stroke:${rule}}.inkline{stroke:${ink}}.track{fill:${rule}}.shade{fill:${shade}}.onshade{fill:${onShade}}.fo{fill:${other}}.lo{stroke:${other}}.halo{stroke:${paper};stroke-width:3px;paint-order:stroke}`
 
-export const pictureStyle = [
+/** Of pictures that are light for every reader. */
+export const lightPictureStyle = [
   'text{font-family:system-ui,-apple-system,Roboto,sans-serif}',
   inksStyle('#1c2733', '#5b6b7b', '#d9e0e7', '#ffffff', '#1d6fd8', '#ffffff', '#7d8b99'),
   seriesStyle(lightColors),
-  `@media(prefers-color-scheme:dark){${inksStyle('#dde5ec', '#9fb0c0', '#37444f', '#14191f', '#6fb1ff', '#0b0f14', '#93a1ae')}${seriesStyle(darkColors)}}`,
 ].join('')
+const darkStyle = [inksStyle('#dde5ec', '#9fb0c0', '#37444f', '#14191f', '#6fb1ff', '#0b0f14', '#93a1ae'), seriesStyle(darkColors)].join('')
+
+export const pictureStyle = `${lightPictureStyle}@media(prefers-color-scheme:dark){${darkStyle}}`
 
 export const paletteSize = lightColors.length
 

@@ -3,7 +3,7 @@ import type { SavedInsightAnswer } from '../../doors/answers/insights.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters } from '../lib/use-address.ts'
-import { Confirm, FormDialog, TextField, textOf, useAction } from '../ui/forms.tsx'
+import { FormDialog, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { ListState, Search, useList } from '../ui/list-table.tsx'
 import { Dialog } from '../ui/parts.tsx'
 import { insightName } from './tile.tsx'
@@ -71,18 +71,7 @@ export const EditText = ({ body, onSave, onClose }: { body: string; onSave: (bod
 )
 
 export const RenameDialog = ({ name, onSave, onClose }: { name: string; onSave: (name: string) => Promise<void>; onClose: () => void }) => (
-  <FormDialog
-    title={name === '' ? 'New dashboard' : 'Rename'}
-    submit={name === '' ? 'Create' : 'Save'}
-    onClose={onClose}
-    send={(form) => onSave(textOf(form, 'name'))}
-  >
+  <FormDialog title="Rename" submit="Save" onClose={onClose} send={(form) => onSave(textOf(form, 'name'))}>
     <TextField name="name" label="Name" value={name} required maxLength={400} autofocus />
   </FormDialog>
-)
-
-export const DeleteDialog = ({ title, onDelete, onClose }: { title: string; onDelete: () => Promise<unknown>; onClose: () => void }) => (
-  <Confirm title={`Delete ${title}?`} submit="Delete" action={onDelete} onClose={onClose}>
-    <p>Its insights stay. Its public link ends.</p>
-  </Confirm>
 )

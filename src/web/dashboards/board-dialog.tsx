@@ -2,16 +2,16 @@ import type { TileAnswer, WholeDashboardAnswer } from '../../doors/answers/dashb
 import { SubscriptionsDialog } from '../alerts/dialog.tsx'
 import { SharingDialog } from '../insights/sharing.tsx'
 import { get, patch } from '../lib/api.ts'
-import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { AddInsight, DeleteDialog, EditText, RenameDialog } from './add-tile.tsx'
+import { ChangesDialog } from '../ui/changes.tsx'
+import { AddInsight, EditText, RenameDialog } from './add-tile.tsx'
 import { boardTitle } from './model.ts'
 import { insightName } from './tile.tsx'
 import type { Change } from './use-changes.ts'
 
 /** The dialog that is open on a dashboard. */
 export type Open =
-  | { readonly what: 'insight' | 'text' | 'rename' | 'share' | 'subscribe' | 'delete' }
+  | { readonly what: 'insight' | 'text' | 'history' | 'share' | 'subscribe' }
   | { readonly what: 'edit' | 'name'; readonly tile: TileAnswer }
 
 interface Props {
@@ -24,7 +24,7 @@ interface Props {
 }
 
 export function BoardDialog({ open, dashboard, change, onChanged, onClose }: Props) {
-  const { api, link } = useProject()
+  const { api } = useProject()
   const path = api(`dashboards/${dashboard.id}/`)
   const title = boardTitle(dashboard)
   return (
@@ -57,16 +57,9 @@ export function BoardDialog({ open, dashboard, change, onChanged, onClose }: Pro
           onClose={onClose}
         />
       )}
-      {open.what === 'rename' && <RenameDialog name={dashboard.name} onSave={(name) => change({ name })} onClose={onClose} />}
+      {open.what === 'history' && <ChangesDialog path={path} onClose={onClose} />}
       {open.what === 'share' && <SharingDialog of={{ what: 'dashboard', id: dashboard.id, name: title }} onClose={onClose} />}
       {open.what === 'subscribe' && <SubscriptionsDialog of={{ dashboard: dashboard.id }} onClose={onClose} />}
-      {open.what === 'delete' && (
-        <DeleteDialog
-          title={title}
-          onDelete={() => patch(path, { deleted: true }).then(() => go(linkTo(link('dashboards'))))}
-          onClose={onClose}
-        />
-      )}
     </>
   )
 }

@@ -1,31 +1,29 @@
-import type { RefObject } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { TileAnswer, WholeDashboardAnswer } from '../../doors/answers/dashboards.ts'
-import { ApiError, get, post } from '../lib/api.ts'
+import { ApiError, get, patch, post } from '../lib/api.ts'
 import { type Place as Address, go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
+import { offerUndo } from '../lib/undo.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { usePosition } from '../lib/use-position.ts'
+import { VariablesBar } from '../sql/variables-bar.tsx'
+import { AboutDocument } from '../ui/about-document.tsx'
 import { Refused } from '../ui/forms.tsx'
+import { InPlace } from '../ui/in-place.tsx'
+import { Menu } from '../ui/menu.tsx'
 import { Empty, ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 import { BoardDialog, type Open } from './board-dialog.tsx'
 import { BoardFiltersBar } from './board-filters.tsx'
 import { createQueue, type Queue } from './loading.ts'
-import { Menu } from './menu.tsx'
-import { type BoardFilters, boardTitle } from './model.ts'
+import { boardTitle, keptVariables } from './model.ts'
 import { print, whenPrinted } from './printing.ts'
 import { TextTile } from './text-tile.tsx'
-import { InsightTile, insightLink } from './tile.tsx'
+import { InsightTile, insightName } from './tile.tsx'
+import { TileMenu } from './tile-menu.tsx'
 import { Tiles } from './tiles.tsx'
 import { type Change, useChanges } from './use-changes.ts'
-
-const filtersOf = (text: string | null): BoardFilters | null => {
-  try {
-    const value: unknown = text === null ? null : JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
-  } catch {
-    return null
-  }
-}
+import { useLook } from './use-look.ts'
 
 export function Board({ id, place }: { id: string; place: Address }) {
   const { api } = useProject()
@@ -51,6 +49,9 @@ function Missing() {
   )
 }
 
+/** Of members; viewers have less. */
+const editorLevel = 37
+
 function OpenBoard({
   dashboard,
   onChanged,
@@ -60,36 +61,36 @@ function OpenBoard({
   onChanged: (dashboard: WholeDashboardAnswer) => void
   place: Address
 }) {
-  const { link } = useProject()
   const [open, setOpen] = useState<Open | null>(null)
+  const canChange = dashboard.effective_privilege_level >= editorLevel
   const { change, tryTo, savePlaces, failure } = useChanges(dashboard, onChanged)
-  const [removed, setRemoved] = useState<TileAnswer | null>(null)
   const [asking, setAsking] = useState({ round: 0, isForced: false })
   const [isArranging, setArranging] = useState(false)
   const queue = useMemo(createQueue, [])
+  const { look, isChanged, isLive, lookAt, setLive } = useLook(dashboard, place, () =>
+    setAsking((before) => ({ ...before, isForced: false })),
+  )
+  const { override, filters, values } = look
   const board = useRef<HTMLDivElement>(null)
+  const position = usePosition(isLive, queue.isBusy)
   useEffect(() => whenPrinted(queue.wakeAll), [])
-
-  const override = filtersOf(place.search.get('filters'))
-  const filters = { ...dashboard.filters, ...override }
-  const look = (next: BoardFilters | null) => {
-    setAsking((before) => ({ ...before, isForced: false }))
-    go(linkTo(link(`dashboards/${dashboard.id}`), { filters: next && JSON.stringify(next) }), true)
-  }
 
   const keep = () =>
     tryTo(
-      change({ filters }).then(() => {
-        look(null)
+      change({ filters, variables: keptVariables(dashboard, look) }).then(() => {
+        lookAt(null, {})
         setAsking((before) => ({ round: before.round + 1, isForced: false }))
       }),
     )
-  const removeTile = (tile: TileAnswer) => tryTo(change({ tiles: [{ id: tile.id, deleted: true }] }).then(() => setRemoved(tile)))
-  const undo = () => removed && tryTo(change({ tiles: [{ id: removed.id, deleted: false }] }).then(() => setRemoved(null)))
+  const removeTile = async (tile: TileAnswer) => {
+    await change({ tiles: [{ id: tile.id, deleted: true }] })
+    const name = tile.insight ? insightName(tile.insight) : 'The text'
+    offerUndo({ text: `${name} is not on the dashboard any more.`, undo: () => change({ tiles: [{ id: tile.id, deleted: false }] }) })
+  }
 
   return (
     <div class="board-page" ref={board}>
-      <PageHead title={boardTitle(dashboard)}>
+      <BoardHead dashboard={dashboard} change={canChange ? change : null}>
         <button type="button" onClick={() => setOpen({ what: 'insight' })}>
           Add an insight
         </button>
@@ -99,6 +100,9 @@ function OpenBoard({
         <button type="button" aria-pressed={isArranging} onClick={() => setArranging(!isArranging)}>
           {isArranging ? 'Done' : 'Arrange'}
         </button>
+        <button type="button" aria-pressed={isLive} title="The tiles follow the events as they arrive" onClick={() => setLive(!isLive)}>
+          Live
+        </button>
         <button type="button" onClick={() => setAsking((before) => ({ round: before.round + 1, isForced: true }))}>
           Refresh
         </button>
@@ -106,18 +110,23 @@ function OpenBoard({
           Share
         </button>
         <MoreMenu dashboard={dashboard} board={board} queue={queue} change={change} tryTo={tryTo} onOpen={setOpen} />
-      </PageHead>
-      {dashboard.description && <p>{dashboard.description}</p>}
+      </BoardHead>
+      <AboutDocument
+        description={dashboard.description}
+        tags={dashboard.tags}
+        author={dashboard.created_by}
+        changed={dashboard.last_modified_at ? { at: dashboard.last_modified_at } : null}
+        change={canChange ? change : null}
+      />
       {failure && <Refused error={failure} />}
-      <BoardFiltersBar filters={filters} isChanged={override !== null} onChange={look} onKeep={keep} onReset={() => look(null)} />
-      {removed && (
-        <p class="hint" role="status">
-          The tile is gone.{' '}
-          <button type="button" class="plain link" onClick={undo}>
-            Undo
-          </button>
-        </p>
-      )}
+      <BoardFiltersBar
+        filters={filters}
+        isChanged={isChanged}
+        onChange={(next) => lookAt(next, values)}
+        onKeep={keep}
+        onReset={() => lookAt(null, {})}
+      />
+      <VariablesBar variables={look.variables} onChange={(id, value) => lookAt(override, { ...values, [id]: value })} />
       {isArranging && (
         <p class="note">
           Drag ✥ to move a tile and ⤡ to resize it. With the keyboard: focus one of them and press the arrow keys. The menu of a tile can do
@@ -138,10 +147,11 @@ function OpenBoard({
               <InsightTile
                 insight={tile.insight}
                 dashboard={dashboard.id}
-                override={override}
-                filters={filters}
+                look={look}
+                hasDescription={tile.show_description === true}
                 round={asking.round}
                 isForced={asking.isForced}
+                position={position}
                 queue={queue}
                 height={height}
               />
@@ -149,11 +159,42 @@ function OpenBoard({
               <TextTile body={tile.text?.body ?? ''} />
             )
           }
-          menu={(tile) => <TileMenu tile={tile} onOpen={setOpen} onRemove={() => removeTile(tile)} />}
+          menu={(tile) => (
+            <TileMenu
+              tile={tile}
+              dashboard={dashboard}
+              look={look}
+              change={change}
+              tryTo={tryTo}
+              onOpen={setOpen}
+              onRemove={() => tryTo(removeTile(tile))}
+            />
+          )}
         />
       )}
       {open && <BoardDialog open={open} dashboard={dashboard} change={change} onChanged={onChanged} onClose={() => setOpen(null)} />}
     </div>
+  )
+}
+
+function BoardHead({
+  dashboard,
+  change,
+  children,
+}: {
+  dashboard: WholeDashboardAnswer
+  /** Null: the reader may not. */
+  change: Change | null
+  children: ComponentChildren
+}) {
+  const title = boardTitle(dashboard)
+  return (
+    <PageHead
+      title={title}
+      heading={change && <InPlace label="Name" value={dashboard.name} empty={title} most={400} onSave={(name) => change({ name })} />}
+    >
+      {children}
+    </PageHead>
   )
 }
 
@@ -174,6 +215,15 @@ function MoreMenu({ dashboard, board, queue, change, tryTo, onOpen }: MoreProps)
     const made = await post<WholeDashboardAnswer>(api('dashboards/'), { name: `${dashboard.name} (copy)`, use_dashboard: dashboard.id })
     go(linkTo(link(`dashboards/${made.id}`)))
   }
+  const remove = async () => {
+    const path = api(`dashboards/${dashboard.id}/`)
+    await patch(path, { deleted: true })
+    go(linkTo(link('dashboards')))
+    offerUndo({
+      text: `${boardTitle(dashboard)} is deleted. Its insights stay.`,
+      undo: () => patch(path, { deleted: false }).then(() => go(linkTo(link(`dashboards/${dashboard.id}`)))),
+    })
+  }
   return (
     <Menu label="More">
       <button type="button" class="plain" onClick={() => tryTo(toggleFullScreen(board.current!))}>
@@ -185,8 +235,8 @@ function MoreMenu({ dashboard, board, queue, change, tryTo, onOpen }: MoreProps)
       <button type="button" class="plain" onClick={() => onOpen({ what: 'subscribe' })}>
         Subscribe
       </button>
-      <button type="button" class="plain" onClick={() => onOpen({ what: 'rename' })}>
-        Rename
+      <button type="button" class="plain" onClick={() => onOpen({ what: 'history' })}>
+        History
       </button>
       <button type="button" class="plain" onClick={() => tryTo(change({ pinned: !dashboard.pinned }))}>
         {dashboard.pinned ? 'Unpin' : 'Pin'}
@@ -194,32 +244,9 @@ function MoreMenu({ dashboard, board, queue, change, tryTo, onOpen }: MoreProps)
       <button type="button" class="plain" onClick={() => tryTo(duplicate())}>
         Duplicate
       </button>
-      <button type="button" class="plain" onClick={() => onOpen({ what: 'delete' })}>
+      <button type="button" class="plain" onClick={() => tryTo(remove())}>
         Delete
       </button>
     </Menu>
-  )
-}
-
-function TileMenu({ tile, onOpen, onRemove }: { tile: TileAnswer; onOpen: (open: Open) => void; onRemove: () => void }) {
-  const { link } = useProject()
-  return (
-    <>
-      {tile.insight ? (
-        <>
-          <a href={insightLink(link, tile.insight)}>Open the insight</a>
-          <button type="button" class="plain" onClick={() => onOpen({ what: 'name', tile })}>
-            Rename
-          </button>
-        </>
-      ) : (
-        <button type="button" class="plain" onClick={() => onOpen({ what: 'edit', tile })}>
-          Edit
-        </button>
-      )}
-      <button type="button" class="plain" onClick={onRemove}>
-        Remove from dashboard
-      </button>
-    </>
   )
 }

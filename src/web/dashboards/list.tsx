@@ -1,28 +1,30 @@
 import { useState } from 'preact/hooks'
-import type { DashboardAnswer, WholeDashboardAnswer } from '../../doors/answers/dashboards.ts'
+import type { DashboardAnswer } from '../../doors/answers/dashboards.ts'
 import { patch, post } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
-import { go, linkTo, type Place } from '../lib/router.ts'
+import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
+import { offerUndo } from '../lib/undo.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { useAction } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
+import { Menu } from '../ui/menu.tsx'
 import { Empty, PageHead } from '../ui/parts.tsx'
-import { DeleteDialog, RenameDialog } from './add-tile.tsx'
-import { Menu } from './menu.tsx'
+import { TagFilter, TagLinks } from '../ui/tags.tsx'
+import { NewDashboard } from './templates/new-dashboard.tsx'
 
 export function DashboardList({ place }: { place: Place }) {
   const { api, link } = useProject()
   const { of, set } = useAddress(place)
-  const search = of('search')
+  const [search, tag] = [of('search'), of('tag')]
   const [isNew, setNew] = useState(false)
-  const [removed, setRemoved] = useState<DashboardAnswer | null>(null)
-  const list = useList<DashboardAnswer>(api(`dashboards/?${parameters({ search, limit: 50 })}`))
+  const list = useList<DashboardAnswer>(api(`dashboards/?${parameters({ search, tags: tag, limit: 50 })}`))
   const { act, failure } = useAction()
   const change = (work: () => Promise<unknown>) => act(() => work().then(list.reload))
-  const create = async (name: string) => {
-    const made = await post<WholeDashboardAnswer>(api('dashboards/'), { name })
-    go(linkTo(link(`dashboards/${made.id}`)))
+  const remove = async (one: DashboardAnswer) => {
+    const set = (deleted: boolean) => patch(api(`dashboards/${one.id}/`), { deleted }).then(list.reload)
+    await set(true)
+    offerUndo({ text: `${one.name || 'The dashboard'} is deleted. Its insights stay.`, undo: () => set(false) })
   }
   return (
     <>
@@ -33,6 +35,7 @@ export function DashboardList({ place }: { place: Place }) {
       </PageHead>
       <div class="filters">
         <Search label="Search dashboards" value={search} onChange={(text) => set({ search: text })} />
+        {tag !== '' && <TagFilter tag={tag} onRemove={() => set({ tag: '' })} />}
       </div>
       {failure}
       <ListTable
@@ -40,13 +43,13 @@ export function DashboardList({ place }: { place: Place }) {
         what="dashboards"
         head={['Name', 'Changed', null]}
         empty={
-          search === '' ? (
+          search === '' && tag === '' ? (
             <Empty title="No dashboard yet">
               <p>A dashboard shows several insights on one page. Create one, and add insights to it.</p>
             </Empty>
           ) : (
-            <Empty title="No dashboard has these words">
-              <p>Search for something shorter.</p>
+            <Empty title="No dashboard fits">
+              <p>Search for something shorter{tag !== '' && ', or remove the tag'}.</p>
             </Empty>
           )
         }
@@ -54,7 +57,7 @@ export function DashboardList({ place }: { place: Place }) {
           <tr key={one.id}>
             <td class="wrap">
               <a href={linkTo(link(`dashboards/${one.id}`))}>{one.name || 'Dashboard without a name'}</a>{' '}
-              {one.pinned && <span class="state">pinned</span>}
+              {one.pinned && <span class="state">pinned</span>} <TagLinks tags={one.tags} onChoose={(name) => set({ tag: name })} />
               {one.description && <div class="note">{one.description}</div>}
             </td>
             <td class="when">{one.last_modified_at ? agoText(one.last_modified_at) : '–'}</td>
@@ -74,7 +77,7 @@ export function DashboardList({ place }: { place: Place }) {
                 >
                   Duplicate
                 </button>
-                <button type="button" class="plain" onClick={() => setRemoved(one)}>
+                <button type="button" class="plain" onClick={() => act(() => remove(one))}>
                   Delete
                 </button>
               </Menu>
@@ -82,14 +85,7 @@ export function DashboardList({ place }: { place: Place }) {
           </tr>
         )}
       />
-      {isNew && <RenameDialog name="" onSave={create} onClose={() => setNew(false)} />}
-      {removed && (
-        <DeleteDialog
-          title={removed.name}
-          onDelete={() => patch(api(`dashboards/${removed.id}/`), { deleted: true }).then(list.reload)}
-          onClose={() => setRemoved(null)}
-        />
-      )}
+      {isNew && <NewDashboard onClose={() => setNew(false)} />}
     </>
   )
 }

@@ -37,6 +37,8 @@ export function createQueue() {
     wakeAll(): void {
       for (const next of [...unseen]) later(next)
     },
+    /** Something that was asked for is not there yet. */
+    isBusy: (): boolean => running > 0 || waiting.length > 0,
     run<T>(work: () => Promise<T>, signal: AbortSignal, onStart: () => void = () => {}): Promise<T> {
       return new Promise((resolve, reject) => {
         const start = () => {

@@ -1,8 +1,9 @@
 import type { TileAnswer, WholeDashboardAnswer } from '../../doors/answers/dashboards.ts'
 import type { Placed } from '../../service/pictures/grid.ts'
 import { type Layout, placeOf, type Tile, placesOf as tilePlaces } from '../../service/pictures/tile-places.ts'
-import type { Filter } from '../insights/query.ts'
+import { type Filter, isStatement, unwrapped } from '../insights/query.ts'
 import type { Query } from '../lib/api.ts'
+import { type Variables, variablesIn } from '../sql/variables.ts'
 
 // Dashboards as the API answers them.
 
@@ -13,6 +14,51 @@ export interface BoardFilters {
   readonly interval?: string | null
   readonly properties?: readonly Filter[]
 }
+
+/** What a dashboard shows now. */
+export interface Look {
+  /** Filters of this look only; null: those that the dashboard has for everybody. */
+  readonly override: BoardFilters | null
+  /** Those that hold now, from either. */
+  readonly filters: BoardFilters
+  /** Values of variables of this look only, by id. */
+  readonly values: Readonly<Record<string, unknown>>
+  /** All variables of the statements on it, with the values that hold now. */
+  readonly variables: Variables
+}
+
+/** The variables of the statements on a dashboard: with its own values, or else those of the first statement that has them. */
+export function variablesOfTiles({ tiles, variables }: Pick<WholeDashboardAnswer, 'tiles' | 'variables'>): Variables {
+  const ofStatements = tiles.flatMap(({ insight }) => (insight ? Object.entries(variablesIn(unwrapped(insight.query).variables)) : []))
+  const used = Object.fromEntries(ofStatements.toReversed())
+  const own = Object.entries(variablesIn(variables)).filter(([id]) => Object.hasOwn(used, id))
+  return { ...used, ...Object.fromEntries(own) }
+}
+
+/** What is stored when a look is kept for everybody. */
+export const keptVariables = ({ variables }: Pick<WholeDashboardAnswer, 'variables'>, look: Look): Variables => ({
+  ...variablesIn(variables),
+  ...Object.fromEntries(Object.entries(look.variables).filter(([id]) => Object.hasOwn(look.values, id) || Object.hasOwn(variables, id))),
+})
+
+/** Variables whose values this look changes, as the API lays them over a statement. */
+const changedVariables = ({ values, variables }: Look): Variables =>
+  Object.fromEntries(Object.entries(variables).filter(([id]) => Object.hasOwn(values, id)))
+
+/** Parameters of the answer of a tile. */
+export function lookParameters(look: Look, query: Query): Readonly<Record<string, string>> {
+  const changed = changedVariables(look)
+  return {
+    ...(look.override && { filters_override: JSON.stringify(look.override) }),
+    ...(isStatement(query) && Object.keys(changed).length > 0 && { variables_override: JSON.stringify(changed) }),
+  }
+}
+
+/** What is laid over the query of a tile that is asked by itself. */
+export const laidOver = (look: Look, query: Query, tile: Pick<TileAnswer, 'filters_overrides'>) => ({
+  ...(unfiltered(query) === null && { filters_override: { ...look.filters, ...tile.filters_overrides, ...look.override } }),
+  ...(isStatement(query) && Object.keys(look.variables).length > 0 && { variables_override: look.variables }),
+})
 
 export const boardTitle = ({ name }: Pick<WholeDashboardAnswer, 'name'>): string => name || 'Dashboard'
 

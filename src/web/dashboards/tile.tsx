@@ -13,17 +13,18 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { busy } from '../ui/answer-of.tsx'
 import { ErrorBox, Working } from '../ui/parts.tsx'
 import type { Progress, Queue } from './loading.ts'
-import { type BoardFilters, unfiltered } from './model.ts'
+import { type Look, lookParameters, unfiltered } from './model.ts'
 
 interface Props {
   readonly insight: SavedInsightAnswer
   readonly dashboard: number
-  /** Of this look only; null: those that the dashboard has for everybody. */
-  readonly override: BoardFilters | null
-  /** Those that hold now, from either. */
-  readonly filters: BoardFilters
+  readonly look: Look
+  /** What somebody wrote about the insight is shown too. */
+  readonly hasDescription: boolean
   readonly round: number
   readonly isForced: boolean
+  /** Where the events end that the answer is to have, if it follows them. */
+  readonly position: number | null
   readonly queue: Queue
   readonly height: number
 }
@@ -32,18 +33,24 @@ export const insightName = ({ name, derived_name, query }: SavedInsightAnswer): 
   name || derived_name || unwrapped(query).kind.replace(/Query$/, '')
 
 /** Where the question of a tile can be changed. */
-export const insightLink = (link: (path: string) => string, { short_id, query }: SavedInsightAnswer): string =>
-  unwrapped(query).kind === 'HogQLQuery' ? linkTo(link('sql'), { insight: short_id }) : linkTo(link(`insights/${short_id}`))
+export const insightLink = (link: (path: string) => string, { short_id }: SavedInsightAnswer): string =>
+  linkTo(link(`insights/${short_id}`))
+
+/** The answer that came with an insight, as that of its query. */
+export const answerOf = (answered: AnsweredInsightAnswer): Answer => ({ ...(answered as unknown as Answer), results: answered.result })
 
 /** The answer of an insight where it is shown. It is asked for when it comes into view, or when nothing else is to be asked. */
-export function InsightTile({ insight, dashboard, override, filters, round, isForced, queue, height }: Props) {
+export function InsightTile({ insight, dashboard, look, hasDescription, round, isForced, position, queue, height }: Props) {
   const { api } = useProject()
-  const [ref, isSeen] = useSeen(queue)
+  const [ref, isSeen, isInView] = useSeen(queue)
+  // What nobody looks at does not follow.
+  const followed = useRef(position)
+  if (isInView) followed.current = position
   const [progress, setProgress] = useState<Progress>('unseen')
   const parameters = new URLSearchParams({
     from_dashboard: String(dashboard),
     refresh: isForced ? 'force_blocking' : 'blocking',
-    ...(override && { filters_override: JSON.stringify(override) }),
+    ...lookParameters(look, unwrapped(insight.query)),
   })
   const { value, error, isLoading, reload, cancel } = useLoaded(
     async (signal): Promise<AnsweredInsightAnswer | null> => {
@@ -52,8 +59,9 @@ export function InsightTile({ insight, dashboard, override, filters, round, isFo
       const ask = () => get<AnsweredInsightAnswer>(api(`insights/${insight.id}/?${parameters}`), signal)
       return queue.run(ask, signal, () => setProgress('computing'))
     },
-    [isSeen, insight.id, JSON.stringify(override), round],
+    [isSeen, insight.id, String(parameters), round, followed.current],
   )
+  const { filters } = look
   const isNarrowed = Boolean(filters.date_from || filters.date_to || filters.properties?.length)
   const reason = isNarrowed ? unfiltered(unwrapped(insight.query)) : null
   return (
@@ -61,11 +69,12 @@ export function InsightTile({ insight, dashboard, override, filters, round, isFo
     <div
       class="tile-body"
       ref={ref}
-      {...busy(isSeen && (isLoading || (!value && !error)))}
+      {...busy(isSeen && !(value && position !== null) && (isLoading || (!value && !error)))}
       tabIndex={0}
       role="group"
       aria-label={`Answer: ${insightName(insight)}`}
     >
+      {hasDescription && insight.description && <p class="note">{insight.description}</p>}
       {error && !isLoading && <ErrorBox error={error} retry={reload} />}
       {(!error || isLoading) && value && (
         <ChartPlaceContext.Provider value={{ insight: insight.id, dashboard }}>
@@ -73,6 +82,7 @@ export function InsightTile({ insight, dashboard, override, filters, round, isFo
         </ChartPlaceContext.Provider>
       )}
       {(isLoading || (!value && !error)) &&
+        !(value && position !== null) &&
         (progress === 'computing' ? (
           <Working what="Computing" cancel={cancel} />
         ) : (
@@ -88,7 +98,7 @@ export function InsightTile({ insight, dashboard, override, filters, round, isFo
 
 function Drawn({ query, answered, title, height }: { query: Query; answered: AnsweredInsightAnswer; title: string; height: number }) {
   const { timezone } = useProject()
-  const answer: Answer = { ...(answered as unknown as Answer), results: answered.result }
+  const answer = answerOf(answered)
   const shown = unwrapped(query)
   if (shown.kind === 'HogQLQuery')
     return (
@@ -99,16 +109,17 @@ function Drawn({ query, answered, title, height }: { query: Query; answered: Ans
   return <Result query={shown} answer={answer} title={title} height={height} isPlain />
 }
 
-/** Whether the element was in view, or nearly; or is due although nobody looks at it. */
+/** Whether the element was in view, or nearly, or is due although nobody looks at it; and whether it is in view now. */
 function useSeen(queue: Queue) {
   const ref = useRef<HTMLDivElement>(null)
   const [isSeen, setSeen] = useState(false)
+  const [isInView, setInView] = useState(false)
   useEffect(() => {
     const observer = new IntersectionObserver(
       (entries) => {
-        if (!entries.some(({ isIntersecting }) => isIntersecting)) return
-        setSeen(true)
-        observer.disconnect()
+        const isNow = entries.at(-1)!.isIntersecting
+        setInView(isNow)
+        if (isNow) setSeen(true)
       },
       { rootMargin: '300px' },
     )
@@ -116,5 +127,5 @@ function useSeen(queue: Queue) {
     return () => observer.disconnect()
   }, [])
   useEffect(() => (isSeen ? undefined : queue.whenIdle(() => setSeen(true))), [isSeen])
-  return [ref, isSeen] as const
+  return [ref, isSeen, isInView] as const
 }

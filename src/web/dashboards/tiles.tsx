@@ -5,7 +5,7 @@ import { columnCount, inOrder, moved, nudged, type Placed, resized } from '../..
 import { chartHeight, type Layout, rowHeight, tileGap, wideBoard } from '../../service/pictures/tile-places.ts'
 import { useWidth } from '../charts/chart-view.tsx'
 import { useProject } from '../lib/session.ts'
-import { Menu } from './menu.tsx'
+import { Menu } from '../ui/menu.tsx'
 import { insightLink, insightName } from './tile.tsx'
 import { type SavePlaces, usePlaces } from './use-places.ts'
 

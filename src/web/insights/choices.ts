@@ -1,7 +1,7 @@
 import type { MathsOf } from '../../queries/series/maths.ts'
 import { measured } from '../../service/pictures/readable.ts'
-import type { ValueKind } from '../lib/names.ts'
-import type { Option } from '../ui/parts.tsx'
+import type { Option } from '../lib/option.ts'
+import type { ValueKind } from '../lib/value-kind.ts'
 
 const options = (of: Readonly<Record<string, string>>, group?: string): readonly Option[] =>
   Object.entries(of).map(([value, label]) => ({ value, label, ...(group !== undefined && { group }) }))

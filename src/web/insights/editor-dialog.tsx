@@ -3,10 +3,10 @@ import { NotificationsDialog } from '../alerts/dialog.tsx'
 import type { Query } from '../lib/api.ts'
 import { unwrapped } from './query.ts'
 import { QueryDialog } from './query-dialog.tsx'
-import { DeleteDialog, DetailsDialog, SaveDialog, shownName } from './saved.tsx'
+import { DashboardsDialog, HistoryDialog, SaveDialog, shownName } from './saved.tsx'
 import { SharingDialog } from './sharing.tsx'
 
-export type What = 'save' | 'json' | 'share' | 'notifications' | 'details' | 'delete'
+export type What = 'save' | 'json' | 'share' | 'notifications' | 'dashboards' | 'history'
 
 interface Props {
   readonly what: What
@@ -15,7 +15,7 @@ interface Props {
   /** The query is not the saved one. */
   readonly isChanged: boolean
   onChange(query: Query): void
-  onSaved?: (() => void) | undefined
+  onSaved(saved: SavedInsightAnswer): void
   onClose(): void
 }
 
@@ -36,8 +36,8 @@ export const EditorDialog = ({ what, query, saved, isChanged, onChange, onSaved,
         onClose={onClose}
       />
     )}
-    {what === 'details' && saved && <DetailsDialog saved={saved} onSaved={() => onSaved?.()} onClose={onClose} />}
-    {what === 'delete' && saved && <DeleteDialog saved={saved} onClose={onClose} />}
+    {what === 'dashboards' && saved && <DashboardsDialog saved={saved} onSaved={onSaved} onClose={onClose} />}
+    {what === 'history' && saved && <HistoryDialog saved={saved} onChange={onChange} onClose={onClose} />}
     {what === 'save' && <SaveDialog query={query} name={saved ? `${shownName(saved)} (copy)` : ''} onClose={onClose} />}
   </>
 )

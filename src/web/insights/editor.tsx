@@ -2,18 +2,20 @@ import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { SavedInsightAnswer } from '../../doors/answers/insights.ts'
 import { ChartPlaceContext } from '../annotations/chart-place.ts'
-import { type Answer, patch, type Query } from '../lib/api.ts'
+import { InsightHead } from '../documents/insight-head.tsx'
+import type { Answer, Query } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
+import { useCohorts } from '../lib/names.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { busy } from '../ui/answer-of.tsx'
 import { FieldErrors } from '../ui/field-errors.tsx'
-import { Refused } from '../ui/forms.tsx'
 import { Guarded } from '../ui/guarded.tsx'
-import { ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { ErrorBox, Working } from '../ui/parts.tsx'
 import { useChosenInSight } from '../ui/tabs.tsx'
 import { Builder } from './builder.tsx'
 import { EditorDialog, type What } from './editor-dialog.tsx'
+import { questionInWords } from './in-words.ts'
 import { type InsightKind, kinds, missingIn, unwrapped, withField } from './query.ts'
 import { Result } from './result.tsx'
 import { shownName } from './saved.tsx'
@@ -25,18 +27,32 @@ interface Props {
   onChange(query: Query): void
   /** Of a new one. */
   onKind?(kind: InsightKind): void
-  onSaved?(): void
+  /** The form is shown; of a saved one the answer is looked at first. */
+  readonly isEditing?: boolean
+  onEdit?(isEditing: boolean): void
+  onSaved?(saved: SavedInsightAnswer): void
+  /** Back to the saved query. */
+  onDiscard?(): void
 }
 
+const nothing = () => undefined
+
 /** The builder of an insight with its answer, and what is done with it. */
-export function Editor({ query, saved, onChange, onKind, onSaved }: Props) {
-  const project = useProject()
+export function Editor({
+  query,
+  saved,
+  onChange,
+  onKind,
+  isEditing = true,
+  onEdit = nothing,
+  onSaved = nothing,
+  onDiscard = nothing,
+}: Props) {
   const asked = JSON.stringify(query)
   const { missing, latest, error, isLoading, reload, cancel } = useAnswer(query)
   const [dialog, setDialog] = useState<What | null>(null)
   const title = saved ? shownName(saved) : (kinds.find(({ kind }) => kind === query.kind)?.title ?? query.kind)
   const isChanged = saved !== null && asked !== JSON.stringify(unwrapped(saved.query))
-  const [failure, setFailure] = useState<Error | null>(null)
   /** What was looked at before, from the outermost on. */
   const [outer, setOuter] = useState<readonly Pick<Query, 'dateRange' | 'interval'>[]>([])
   const zoomTo = (next: Query) => {
@@ -48,55 +64,34 @@ export function Editor({ query, saved, onChange, onKind, onSaved }: Props) {
     setOuter(outer.slice(0, -1))
     onChange(withField(withField(query, 'dateRange', before.dateRange), 'interval', before.interval))
   }
-  const update = async () => {
-    if (!saved) return
-    setFailure(null)
-    await patch(project.api(`insights/${saved.id}/`), { query: { kind: 'InsightVizNode', source: query } }).then(onSaved, setFailure)
-  }
   return (
     <>
-      <PageHead title={title}>
-        <button type="button" onClick={() => setDialog('json')}>
-          Query
-        </button>
-        {saved && (
-          <>
-            <button type="button" onClick={() => setDialog('share')}>
-              Share
-            </button>
-            <button type="button" onClick={() => setDialog('notifications')}>
-              Notify…
-            </button>
-            <button type="button" onClick={() => setDialog('details')}>
-              Details…
-            </button>
-            <button type="button" onClick={() => setDialog('delete')}>
-              Delete…
-            </button>
-          </>
-        )}
-        {saved && isChanged && (
-          <button type="button" class="primary" onClick={() => void update()}>
-            Save changes
-          </button>
-        )}
-        <button type="button" class={saved ? '' : 'primary'} onClick={() => setDialog('save')}>
-          {saved ? 'Save a copy' : 'Save'}
-        </button>
-      </PageHead>
+      <InsightHead
+        title={title}
+        query={query}
+        answer={!error && missing === null && latest?.query === query ? latest.answer : null}
+        saved={saved}
+        isChanged={isChanged}
+        isEditing={isEditing}
+        onEdit={onEdit}
+        onDialog={setDialog}
+        onSaved={onSaved}
+        onDiscard={onDiscard}
+      />
       {onKind && <KindTabs kind={query.kind} onKind={onKind} />}
-      {saved?.description && <p class="note">{saved.description}</p>}
-      <FieldErrors error={error ?? failure} isTyped>
+      <FieldErrors error={error} isTyped>
         {(unplaced) => (
           <>
-            {failure && unplaced === failure && <Refused error={failure} />}
-            <div class="editor">
-              <Guarded
-                of={asked}
-                instead={<p class="hint">The form cannot show this query. “Query” shows it as JSON, and lets you change it.</p>}
-              >
-                <Builder query={query} onChange={onChange} key={query.kind} />
-              </Guarded>
+            {!isEditing && <InWords query={query} />}
+            <div class={isEditing ? 'editor' : ''}>
+              {isEditing && (
+                <Guarded
+                  of={asked}
+                  instead={<p class="hint">The form cannot show this query. “Query” shows it as JSON, and lets you change it.</p>}
+                >
+                  <Builder query={query} onChange={onChange} key={query.kind} />
+                </Guarded>
+              )}
               <section class="answer" {...busy(isLoading)} aria-label="Answer">
                 <Guarded of={asked} instead={null}>
                   <Toolbar query={query} onChange={onChange} />
@@ -158,6 +153,21 @@ function useAnswer(query: Query) {
   }, [value, isLoading])
   return { missing, latest, error, isLoading, reload, cancel }
 }
+
+/** What is asked, where the form is not shown. */
+function InWords({ query }: { query: Query }) {
+  const cohorts = useCohorts()
+  const nameOf = (id: unknown) =>
+    id === 'all' ? 'all people' : cohorts.find((one) => one.id === Number(id))?.name || `cohort ${String(id)}`
+  return (
+    <Guarded of={JSON.stringify(query)} instead={null}>
+      <Words query={query} nameOf={nameOf} />
+    </Guarded>
+  )
+}
+const Words = ({ query, nameOf }: { query: Query; nameOf: (id: unknown) => string }) => (
+  <p class="question">{questionInWords(query, nameOf)}</p>
+)
 
 function KindTabs({ kind, onKind }: { kind: string; onKind: (kind: InsightKind) => void }) {
   const ref = useChosenInSight(kind) as RefObject<HTMLDivElement>

@@ -1,6 +1,7 @@
 import { useGroupTypes } from '../lib/names.ts'
+import type { Option } from '../lib/option.ts'
 import { At } from '../ui/field-errors.tsx'
-import { DraftField, type Option, Select } from '../ui/parts.tsx'
+import { DraftField, Select } from '../ui/parts.tsx'
 import { maths, takesProperty } from './choices.ts'
 import { PropertyField, propertyChoice } from './property-field.tsx'
 import { type SeriesNode, withField } from './query.ts'

@@ -1,5 +1,4 @@
 import type { Query } from '../lib/api.ts'
-import type { IconName } from '../ui/icon.tsx'
 import { takesProperty } from './choices.ts'
 
 // The query of an insight is JSON, as the API takes it. The builder changes that JSON, and the address holds it.
@@ -36,7 +35,7 @@ export const kinds = [
     title: 'Lifecycle',
     about: 'New, returning, resurrecting and dormant people',
   },
-] as const satisfies readonly { readonly icon: IconName; readonly [field: string]: string }[]
+] as const
 export type InsightKind = (typeof kinds)[number]['kind']
 
 const allEvents: SeriesNode = { kind: 'EventsNode', event: null, name: 'All events', math: 'total' }
@@ -141,3 +140,5 @@ export function unwrapped(query: Query): Query {
     ? unwrapped(source as Query)
     : query
 }
+
+export const isStatement = ({ kind }: Query): boolean => kind === 'HogQLQuery' || kind === 'SqlLikeQuery'

@@ -1,12 +1,14 @@
 import type { AnsweredInsightAnswer, SavedInsightAnswer } from '../../doors/answers/insights.ts'
+import type { Change } from '../lib/activity.ts'
 import { patch, post, type Query } from '../lib/api.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { Confirm, FormDialog, TextField, textOf } from '../ui/forms.tsx'
+import { ChangesDialog } from '../ui/changes.tsx'
+import { FormDialog, TextField, textOf } from '../ui/forms.tsx'
 import { DashboardChoice, dashboardsIn } from './dashboard-choice.tsx'
 import { kinds, unwrapped } from './query.ts'
 
-// An insight that is kept: its name, the dashboards it is on, and its end.
+// An insight that is kept: its name, the dashboards it is on, and its changes.
 
 export const shownName = ({ name, derived_name, query }: SavedInsightAnswer): string =>
   name || derived_name || kinds.find(({ kind }) => kind === unwrapped(query).kind)?.title || 'Insight'
@@ -30,34 +32,55 @@ export function SaveDialog({ query, name, onClose }: { query: Query; name: strin
   )
 }
 
-export function DetailsDialog({ saved, onSaved, onClose }: { saved: SavedInsightAnswer; onSaved: () => void; onClose: () => void }) {
+export function DashboardsDialog({
+  saved,
+  onSaved,
+  onClose,
+}: {
+  saved: SavedInsightAnswer
+  onSaved: (saved: SavedInsightAnswer) => void
+  onClose: () => void
+}) {
   const { api } = useProject()
   const save = async (form: HTMLFormElement) => {
-    await patch(api(`insights/${saved.id}/`), {
-      name: textOf(form, 'name'),
-      description: textOf(form, 'description'),
-      dashboards: dashboardsIn(form, saved.dashboards),
-    })
-    onSaved()
+    onSaved(await patch<AnsweredInsightAnswer>(api(`insights/${saved.id}/`), { dashboards: dashboardsIn(form, saved.dashboards) }))
   }
   return (
-    <FormDialog title="Details of the insight" submit="Save" send={save} onClose={onClose}>
-      <TextField name="name" label="Name" value={saved.name ?? ''} maxLength={400} autofocus />
-      <TextField name="description" label="Description" value={saved.description} rows={2} />
+    <FormDialog title="Dashboards of the insight" submit="Save" send={save} onClose={onClose}>
       <DashboardChoice chosen={saved.dashboards} />
     </FormDialog>
   )
 }
 
-export function DeleteDialog({ saved, onClose }: { saved: SavedInsightAnswer; onClose: () => void }) {
-  const { api, link } = useProject()
-  const remove = async () => {
-    await patch(api(`insights/${saved.id}/`), { deleted: true })
-    go(linkTo(link('insights')))
-  }
-  return (
-    <Confirm title={`Delete ${shownName(saved)}?`} submit="Delete" action={remove} onClose={onClose}>
-      <p>It is taken off {saved.dashboards.length === 1 ? 'its dashboard' : 'all dashboards'}. Its events stay.</p>
-    </Confirm>
-  )
+/** Who changed it, and the questions of before: one of them is looked at first, and kept with “Save changes”. */
+export function HistoryDialog({
+  saved,
+  onChange,
+  onClose,
+}: {
+  saved: SavedInsightAnswer
+  onChange: (query: Query) => void
+  onClose: () => void
+}) {
+  const { api } = useProject()
+  const before = ({ field, before: query }: Change) =>
+    field === 'query' &&
+    isQuery(query) && (
+      <>
+        {' '}
+        <button
+          type="button"
+          class="plain link"
+          onClick={() => {
+            onChange(unwrapped(query))
+            onClose()
+          }}
+        >
+          Show the one before
+        </button>
+      </>
+    )
+  return <ChangesDialog path={api(`insights/${saved.id}/`)} more={before} onClose={onClose} />
 }
+const isQuery = (value: unknown): value is Query =>
+  typeof value === 'object' && value !== null && typeof (value as { readonly kind?: unknown }).kind === 'string'

@@ -13,9 +13,9 @@ import {
   useGroupTypes,
   useKnownCohorts,
   usePropertyDefinitions,
-  type ValueKind,
   type Whose,
 } from './names.ts'
+import type { ValueKind } from './value-kind.ts'
 
 // What a picker offers of a project.
 

@@ -6,6 +6,7 @@ import type { GroupTypeAnswer } from '../../doors/answers/groups.ts'
 import type { PropertyDefinitionAnswer } from '../../doors/answers/property-definitions.ts'
 import { allOf, get, type Page } from './api.ts'
 import { useProject } from './session.ts'
+import type { ValueKind } from './value-kind.ts'
 
 // Names for suggestions. Without them everything can still be typed.
 
@@ -116,7 +117,6 @@ export const useProperties = (whose: Whose) => useList<PropertyDefinitionAnswer>
 export const usePropertyDefinitions = (whose: Whose | null, typed: string) =>
   useDefinitions<PropertyDefinitionAnswer>(whose === null ? null : pathOf(whose), typed)
 
-export type ValueKind = 'number' | 'boolean' | 'time' | 'text'
 const declared = { DateTime: 'time', String: 'text', Numeric: 'number', Boolean: 'boolean', Duration: 'number' } as const
 
 /** What the values of a property are. Null: it is not known, or there are several kinds. */

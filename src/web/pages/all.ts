@@ -29,6 +29,7 @@ function ofPipelines([tab, which, ...rest]: readonly string[]): boolean {
 
 /** Every page of a project, in the order of the navigation. Each is loaded when it is opened. */
 export const pages: readonly PageEntry[] = [
+  { name: 'home', title: 'Home', key: 'h', takes: alone, load: async () => (await import('./home.tsx')).Home },
   { name: 'live', title: 'Live', key: 'l', takes: alone, load: async () => (await import('./live.tsx')).Live },
   { name: 'insights', title: 'Insights', key: 'i', takes: withOne, load: async () => (await import('./insights.tsx')).Insights },
   { name: 'dashboards', title: 'Dashboards', key: 'd', takes: withOne, load: async () => (await import('./dashboards.tsx')).Dashboards },

@@ -9,7 +9,9 @@ import type { PageProps } from '../lib/page.ts'
 import { linkTo } from '../lib/router.ts'
 import { type CurrentProject, useProject } from '../lib/session.ts'
 import { filtersOf, useAddress } from '../lib/use-address.ts'
+import { usePosition } from '../lib/use-position.ts'
 import { FirstEvent } from '../live/first-event.tsx'
+import { Now } from '../live/now.tsx'
 import { Properties } from '../people/properties.tsx'
 import { Scroll, UnfoldButton, UnfoldingRow } from '../ui/list-table.tsx'
 import { DraftField, Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
@@ -96,6 +98,8 @@ export function Live({ place }: PageProps) {
   const [open, setOpen] = useState<string | null>(null)
   const { events, isOf, error, retry } = useNewest(wanted, isPaused)
 
+  const position = usePosition(!isPaused, () => false)
+
   const isFiltered = wanted.event !== '' || wanted.person !== '' || wanted.properties.length > 0
   const isEmpty = isOf && events?.length === 0
   if (isEmpty && !isFiltered && names.length === 0)
@@ -127,6 +131,7 @@ export function Live({ place }: PageProps) {
           onChange={(filters) => set({ properties: filters.length > 0 ? JSON.stringify(filters) : '' })}
         />
       </div>
+      {events !== null && <Now position={position} />}
       {error && <ErrorBox error={error} retry={retry} />}
       {events === null && !error && <Working what="Reading events" />}
       {isEmpty && (

@@ -6,6 +6,7 @@ import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import type { Side } from '../sql/side-tabs.tsx'
 import '../sql/sql.css'
+import { variablesIn } from '../sql/variables.ts'
 import { findView } from '../sql/views.tsx'
 import { type Opened, Workbench } from '../sql/workbench.tsx'
 import { ErrorBox, NotHere, Working } from '../ui/parts.tsx'
@@ -28,13 +29,13 @@ export function Sql({ place }: PageProps) {
     async (signal): Promise<Opened & { readonly of: string }> => {
       if (view !== null) {
         const found = await findView(api, view, signal)
-        return { of, statement: found.query.query, view: found, insight: null, choice: null }
+        return { of, statement: found.query.query, variables: {}, view: found, insight: null, choice: null }
       }
       if (insight !== null) {
         const found = await get<Page<SavedInsightAnswer>>(api(`insights/?basic=true&short_id=${encodeURIComponent(insight)}`), signal)
         return { of, ...openInsight(found) }
       }
-      return { of, statement: sample, view: null, insight: null, choice: null }
+      return { of, statement: sample, variables: {}, view: null, insight: null, choice: null }
     },
     [view, insight],
   )
@@ -66,5 +67,11 @@ function openInsight({ results }: Page<SavedInsightAnswer>): Opened {
     typeof node.display === 'string'
       ? { display: node.display, x: node.chartSettings?.xAxis?.column ?? '', y, ...(typeof split === 'string' && { split }) }
       : null
-  return { statement: String(source.query ?? ''), view: null, insight: { id: found.id, name: found.name || 'SQL' }, choice }
+  return {
+    statement: String(source.query ?? ''),
+    variables: variablesIn(source.variables),
+    view: null,
+    insight: { id: found.id, short_id: found.short_id, name: found.name || 'SQL', query: found.query },
+    choice,
+  }
 }

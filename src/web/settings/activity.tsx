@@ -1,30 +1,10 @@
 import type { ActivityEntryAnswer } from '../../doors/answers/activity.ts'
+import { actorOf, changeText, wordsOf } from '../lib/activity.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { deviceName } from './device-name.ts'
 import { useOrganization } from './organization-of.ts'
-
-const short = (value: unknown): string => {
-  const text = typeof value === 'string' ? value : JSON.stringify(value ?? null)
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
-}
-const changeText = ({ field, action, before, after }: NonNullable<ActivityEntryAnswer['detail']['changes']>[number]): string =>
-  action === 'changed'
-    ? `${field}: ${short(before)} → ${short(after)}`
-    : `${field}: ${action} ${short(action === 'deleted' ? before : after)}`
-/** `second_factor_enabled`, `OrganizationInvite`: names of the API as words. */
-const words = (name: string): string =>
-  name
-    .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
-    .replaceAll('_', ' ')
-    .toLowerCase()
-
-/** Who it was, if no user did it. */
-const nobodyOf = ({ detail: { trigger } }: ActivityEntryAnswer): string => {
-  const { job_type, domain } = (trigger ?? {}) as { readonly job_type?: unknown; readonly domain?: unknown }
-  return job_type === 'scim' ? `Identity provider of ${String(domain)}` : 'The system'
-}
 
 /** Changes of an entry that are shown; the file has all of them. */
 const shownChanges = 5
@@ -34,7 +14,7 @@ function What({ entry }: { entry: ActivityEntryAnswer }) {
   const changes = detail.changes ?? []
   return (
     <>
-      {words(activity)} <span class="note">{words(scope)}</span> {detail.name ?? item_id}
+      {wordsOf(activity)} <span class="note">{wordsOf(scope)}</span> {detail.name ?? item_id}
       {changes.slice(0, shownChanges).map((change, i) => (
         <div class="note" key={i}>
           {changeText(change)}
@@ -79,7 +59,7 @@ function Entries() {
           <tr key={entry.id}>
             <td class="when">{momentText(entry.created_at, timezone)}</td>
             <td class="clip" title={entry.user?.email}>
-              {entry.user ? entry.user.first_name || entry.user.email : nobodyOf(entry)}
+              {actorOf(entry)}
             </td>
             <td class="wrap">
               <What entry={entry} />

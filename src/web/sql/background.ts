@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { QueryStatusAnswer, RunStatusAnswer } from '../../doors/answers/query.ts'
-import { type Answer, ApiError, get, post, remove } from '../lib/api.ts'
+import { type Answer, ApiError, get, post, type Query, remove } from '../lib/api.ts'
 import type { CurrentProject } from '../lib/session.ts'
 
 // A statement that runs on the server without this page: it has ten minutes, and its answer is kept for ten more. The browser remembers which one it is.
@@ -112,8 +112,8 @@ export function useBackground(project: CurrentProject, onEnd: (outcome: Outcome)
     forget: () => {
       if (readHeld(project.id)?.isShown) hold(project.id, null)
     },
-    async start(statement: string): Promise<void> {
-      const body = { query: { kind: 'HogQLQuery', query: statement }, refresh: 'force_async' }
+    async start(statement: string, query: Query): Promise<void> {
+      const body = { query, refresh: 'force_async' }
       const { query_status } = await post<RunStatusAnswer>(project.api('query/'), body)
       const held = { id: query_status.id, statement, isShown: false }
       hold(project.id, held)

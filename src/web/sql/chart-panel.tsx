@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { readChart } from '../../service/pictures/read-chart.ts'
 import { ChartView } from '../charts/chart-view.tsx'
-import type { Answer } from '../lib/api.ts'
+import type { Answer, Query } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { Select } from '../ui/parts.tsx'
 import { type ChartChoice, chartNode, fittingChart } from './chart-choice.ts'
@@ -20,12 +20,12 @@ const withSplit = ({ split: _, ...choice }: ChartChoice, split: string): ChartCh
 
 export function ChartPanel({
   answer,
-  statement,
+  query,
   choice,
   onChoose,
 }: {
   answer: Answer
-  statement: string
+  query: Query
   choice: ChartChoice | null
   onChoose: (choice: ChartChoice) => void
 }) {
@@ -39,7 +39,7 @@ export function ChartPanel({
     const at = columns.findIndex(({ name }) => name === chosen.y[0])
     const shown =
       chosen.display === 'BoldNumber' ? { ...answer, columns: [chosen.y[0]!], results: rows.slice(0, 1).map((row) => [row[at]]) } : answer
-    return readChart(chartNode({ kind: 'HogQLQuery', query: statement }, chosen), shown, timezone)
+    return readChart(chartNode(query, chosen), shown, timezone)
   }, [answer, JSON.stringify(chosen)])
   if (!chosen || !chart)
     return (

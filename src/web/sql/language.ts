@@ -2,6 +2,7 @@ import type { CompletionContext, CompletionResult } from '@codemirror/autocomple
 import type { Diagnostic } from '@codemirror/lint'
 import { ApiError } from '../lib/api.ts'
 import type { CurrentProject } from '../lib/session.ts'
+import { type Variables, variablesOf } from './variables.ts'
 
 // What the server knows about a statement while it is written (docs/editor.md).
 
@@ -36,10 +37,10 @@ function diagnostic({ message, start, end, fix }: Notice, severity: 'error' | 'w
 }
 
 /** The errors and warnings of a statement, where they are. None if the server cannot be asked: running it says why. */
-export async function checkStatement(project: CurrentProject, text: string): Promise<readonly Diagnostic[]> {
+export async function checkStatement(project: CurrentProject, text: string, known: Variables): Promise<readonly Diagnostic[]> {
   if (text.trim() === '') return []
   try {
-    const answer = await project.ask({ kind: 'HogQLMetadata', language: 'hogQL', query: text })
+    const answer = await project.ask({ kind: 'HogQLMetadata', language: 'hogQL', query: text, variables: variablesOf(text, known) })
     const [errors, warnings] = [answer.errors, answer.warnings].map((list) => (Array.isArray(list) ? (list as Notice[]) : []))
     return [
       ...errors!.map((one) => diagnostic(one, 'error', text.length)),

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { Answer } from '../lib/api.ts'
+import type { Answer, Query } from '../lib/api.ts'
 import { numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { CopyButton, ErrorBox } from '../ui/parts.tsx'
@@ -14,7 +14,7 @@ export type ResultView = 'rows' | 'chart'
 /** The answer of a statement: its rows, their chart, and all of them as a file. */
 export function ResultPanel({
   answer,
-  statement,
+  query,
   ms,
   view,
   choice,
@@ -22,7 +22,8 @@ export function ResultPanel({
   onChoose,
 }: {
   answer: Answer
-  statement: string
+  /** As it was asked. */
+  query: Query
   ms: number
   view: ResultView
   choice: ChartChoice | null
@@ -43,7 +44,7 @@ export function ResultPanel({
         </div>
         <div class="actions">
           {rows.length > 0 && <CopyButton text={tabSeparated(columns, rows)} label="Copy rows" />}
-          <Download statement={statement} />
+          <Download query={query} />
         </div>
       </div>
       <p class="note" role="status">
@@ -60,23 +61,23 @@ export function ResultPanel({
       {view === 'rows' && rows.length === 0 && (
         <p class="note">The statement is valid, but has no rows. Its columns: {columns.map(({ name }) => name).join(', ')}.</p>
       )}
-      {view === 'chart' && <ChartPanel answer={answer} statement={statement} choice={choice} onChoose={onChoose} />}
+      {view === 'chart' && <ChartPanel answer={answer} query={query} choice={choice} onChoose={onChoose} />}
     </>
   )
 }
 
-function Download({ statement }: { statement: string }) {
+function Download({ query }: { query: Query }) {
   const { api } = useProject()
   const [isAsked, setAsked] = useState(false)
   const [error, setError] = useState<Error | null>(null)
   useEffect(() => {
     setAsked(false)
     setError(null)
-  }, [statement])
+  }, [query])
   const start = (format: DownloadFormat) => {
     setError(null)
     setAsked(true)
-    startDownload(api('query/export/'), { kind: 'HogQLQuery', query: statement }, format, (failure) => {
+    startDownload(api('query/export/'), query, format, (failure) => {
       setAsked(false)
       setError(failure)
     })

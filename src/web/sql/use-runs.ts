@@ -1,22 +1,25 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Answer } from '../lib/api.ts'
+import type { Answer, Query } from '../lib/api.ts'
 import type { CurrentProject } from '../lib/session.ts'
 import { useBackground } from './background.ts'
 import type { CodeEditor } from './code-editor.ts'
 import { useHistory } from './history.ts'
 import { errorMarks } from './language.ts'
+import { statementQuery, type Variables } from './variables.ts'
 
 export type Asked = 'run' | 'explain'
 
 export interface Done {
   readonly statement: string
+  /** As it was asked. */
+  readonly query: Query
   readonly answer: Answer
   readonly ms: number
 }
 
 /** Runs or explains the statement of the editor, at once or in the background: the last answer, the last failure, and what runs now. */
-export function useRuns(project: CurrentProject, editor: RefObject<CodeEditor | null>, text: string) {
+export function useRuns(project: CurrentProject, editor: RefObject<CodeEditor | null>, text: string, variables: Variables) {
   const [done, setDone] = useState<Done | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const [explained, setExplained] = useState<Answer | null>(null)
@@ -27,7 +30,7 @@ export function useRuns(project: CurrentProject, editor: RefObject<CodeEditor | 
 
   const show = (statement: string, answer: Answer, ms: number, isNew = true) => {
     editor.current?.mark([])
-    setDone({ statement, answer, ms })
+    setDone({ statement, query: statementQuery(statement, variables), answer, ms })
     if (isNew) history.add(statement, ms, Array.isArray(answer.results) ? answer.results.length : 0)
   }
   const fail = (statement: string, failure: Error, ms: number | null) => {
@@ -48,7 +51,7 @@ export function useRuns(project: CurrentProject, editor: RefObject<CodeEditor | 
     const statement = editor.current?.text() ?? text
     if (statement.trim() === '') return setError(new Error('Write a statement first.'))
     setError(null)
-    await background.start(statement).catch((failure: Error) => fail(statement, failure, 0))
+    await background.start(statement, statementQuery(statement, variables)).catch((failure: Error) => fail(statement, failure, 0))
   }
 
   const ask = async (what: Asked) => {
@@ -62,7 +65,7 @@ export function useRuns(project: CurrentProject, editor: RefObject<CodeEditor | 
     setError(null)
     const start = performance.now()
     try {
-      const query = { kind: 'HogQLQuery', query: statement, ...(what === 'explain' && { explain: true }) }
+      const query = { ...statementQuery(statement, variables), ...(what === 'explain' && { explain: true }) }
       const answer = await project.ask(query, control.signal, 'force_blocking')
       const ms = performance.now() - start
       if (what === 'run') show(statement, answer, ms)

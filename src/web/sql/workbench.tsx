@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ViewAnswer } from '../../doors/answers/saved-queries.ts'
 import { SharingDialog } from '../insights/sharing.tsx'
-import type { Query } from '../lib/api.ts'
+import { patch, type Query } from '../lib/api.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { busy } from '../ui/answer-of.tsx'
@@ -20,13 +20,16 @@ import { type Side, SideTabs } from './side-tabs.tsx'
 import { TablesPanel } from './tables-panel.tsx'
 import { type Done, useRuns } from './use-runs.ts'
 import { type Keeps, useStatementAddress } from './use-statement-address.ts'
+import { type Variables, variablesOf } from './variables.ts'
+import { VariablesBar } from './variables-bar.tsx'
 import { SaveView, updateView, ViewsPanel } from './views.tsx'
 
 export interface Opened {
   readonly statement: string
+  readonly variables: Variables
   readonly view: ViewAnswer | null
   /** That is open, to be shared. */
-  readonly insight: { readonly id: number; readonly name: string } | null
+  readonly insight: { readonly id: number; readonly short_id: string; readonly name: string; readonly query: Query } | null
   readonly choice: ChartChoice | null
 }
 
@@ -49,7 +52,8 @@ export function Workbench({ opened, written, keeps, onSaved, side, onSide }: Pro
   const [dialog, setDialog] = useState<'view' | 'insight' | 'share' | null>(null)
   // Of the panels beside the editor: another one reads them again.
   const [version, setVersion] = useState(0)
-  const runs = useRuns(project, editor, text)
+  const [values, setValues] = useState<Variables>(opened.variables)
+  const runs = useRuns(project, editor, text, values)
   const address = useStatementAddress(editor, keeps, { text, opened: opened.statement, written })
   useEffect(() => {
     if (keeps.insight !== null) void runs.ask('run')
@@ -75,6 +79,7 @@ export function Workbench({ opened, written, keeps, onSaved, side, onSide }: Pro
     if (removed === null || removed.id !== opened.view?.id) onSaved()
     else go(linkTo(project.link('sql'), { q: text }), true)
   }
+  const answered = runs.done && insightQuery(runs.done, view, choice)
   const isChanged = opened.view !== null && text !== opened.view.query.query
   return (
     <>
@@ -83,6 +88,9 @@ export function Workbench({ opened, written, keeps, onSaved, side, onSide }: Pro
           <button type="button" onClick={() => void update()}>
             Save changes
           </button>
+        )}
+        {opened.insight && (
+          <OfInsight insight={opened.insight} answered={answered} beforeLeaving={address.forget} onFailure={runs.setError} />
         )}
         <button type="button" onClick={() => setDialog('view')}>
           Save as
@@ -99,7 +107,18 @@ export function Workbench({ opened, written, keeps, onSaved, side, onSide }: Pro
       </PageHead>
       <div class="workbench">
         <div class="bench">
-          <Editor text={text} onChange={setText} onRun={() => void runs.ask('run')} onReady={(made) => (editor.current = made)} />
+          <Editor
+            text={text}
+            variables={values}
+            onChange={setText}
+            onRun={() => void runs.ask('run')}
+            onReady={(made) => (editor.current = made)}
+          />
+          <VariablesBar
+            hasKinds
+            variables={variablesOf(text, values)}
+            onChange={(id, value) => setValues({ ...values, [id]: { ...(values[id] ?? { code_name: id }), value } })}
+          />
           <RunBar
             working={runs.working}
             isInBackground={runs.background !== null}
@@ -139,13 +158,44 @@ export function Workbench({ opened, written, keeps, onSaved, side, onSide }: Pro
       )}
       {dialog === 'share' && opened.insight && (
         <SharingDialog
-          of={{ what: 'insight', ...opened.insight }}
+          of={{ what: 'insight', id: opened.insight.id, name: opened.insight.name }}
           note={text === opened.statement ? undefined : 'The link shows the insight as it was saved, without your changes.'}
           onClose={() => setDialog(null)}
         />
       )}
       {dialog === 'view' && <SaveView statement={text} onSaved={saved} onClose={() => setDialog(null)} />}
-      {dialog === 'insight' && runs.done && <SaveInsight query={insightQuery(runs.done, view, choice)} onClose={() => setDialog(null)} />}
+      {dialog === 'insight' && answered && <SaveInsight query={answered} onClose={() => setDialog(null)} />}
+    </>
+  )
+}
+
+/** Of the insight whose statement is open: the way back, with the changes or without. `answered`: as it would be kept; null until it has run. */
+function OfInsight({
+  insight: { id, short_id, name, query },
+  answered,
+  beforeLeaving,
+  onFailure,
+}: {
+  insight: NonNullable<Opened['insight']>
+  answered: Query | null
+  beforeLeaving: () => void
+  onFailure: (error: Error) => void
+}) {
+  const { api, link } = useProject()
+  const address = linkTo(link(`insights/${short_id}`))
+  const save = () =>
+    patch(api(`insights/${id}/`), { query: answered }).then(() => {
+      beforeLeaving()
+      go(address)
+    }, onFailure)
+  return (
+    <>
+      {answered && JSON.stringify(answered) !== JSON.stringify(query) && (
+        <button type="button" class="primary" onClick={() => void save()}>
+          Save changes
+        </button>
+      )}
+      <a href={address}>{name}</a>
     </>
   )
 }
@@ -157,8 +207,7 @@ const Keys = () => (
 )
 
 /** As it is shown: as a chart, or as a table. */
-function insightQuery({ statement, answer }: Done, view: ResultView, choice: ChartChoice | null): Query {
-  const source = { kind: 'HogQLQuery', query: statement }
+function insightQuery({ query: source, answer }: Done, view: ResultView, choice: ChartChoice | null): Query {
   const chart = view === 'chart' ? fittingChart(choice, columnsOf(answer), rowsOf(answer)) : null
   return chart ? chartNode(source, chart) : { kind: 'DataTableNode', source }
 }

@@ -5,6 +5,7 @@ const shapes = {
   cross: 'M4 4l8 8M12 4l-8 8',
   more: 'M3 8h.01M8 8h.01M13 8h.01',
   mark: 'M4 14.5v-13M4 2.5h8.5l-2 3 2 3H4',
+  home: 'M2 7.5L8 2l6 5.5M3.5 6.5V14h9V6.5M6.5 14v-4h3v4',
   live: 'M1 8h3l2-5 4 10 2-5h3',
   insights: 'M2 2v12h12M5 10l3-4 2 2 4-5',
   dashboards: 'M2 2h5v6H2zM9 2h5v3H9zM9 8h5v6H9zM2 11h5v3H2z',

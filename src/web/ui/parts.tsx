@@ -3,6 +3,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 import { ApiError } from '../lib/api.ts'
 import { copyText } from '../lib/copy-text.ts'
 import { errorInWords } from '../lib/error-words.ts'
+import type { Option } from '../lib/option.ts'
 import { hasUnsaved } from '../lib/unsaved.ts'
 import { useMarked } from './field-errors.tsx'
 
@@ -103,13 +104,6 @@ export function Field({
       )}
     </div>
   )
-}
-
-export interface Option {
-  readonly value: string
-  readonly label: string
-  /** Options of a group stand together. */
-  readonly group?: string
 }
 
 /** Options of a group, in the order of the groups. */
@@ -292,11 +286,25 @@ const useTitle = (title: string) =>
     document.title = `${title} · Waymark`
   }, [title])
 
-export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
+/** `heading`: instead of the title as text. `beside`: after it. */
+export function PageHead({
+  title,
+  heading,
+  beside,
+  children,
+}: {
+  title: string
+  heading?: ComponentChildren
+  beside?: ComponentChildren
+  children?: ComponentChildren
+}) {
   useTitle(title)
   return (
     <header class="page-head">
-      <h1>{title}</h1>
+      <div class="page-title">
+        <h1>{heading ?? title}</h1>
+        {beside}
+      </div>
       <div class="actions">{children}</div>
     </header>
   )

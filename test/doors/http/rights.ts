@@ -147,6 +147,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'cohorts.activity',
     'events.list',
     'events.values',
+    'events.position',
     'events.retrieve',
     'persons.list',
     'persons.values',

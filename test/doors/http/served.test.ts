@@ -427,7 +427,11 @@ test('persons, their events and groups', async () => {
     { event: 'visited', distinct_id: 'phone', properties: { $groups: { company: 'acme' } } },
     { event: '$groupidentify', distinct_id: 'ann', properties: { $group_type: 'company', $group_key: 'acme', $group_set: { size: 1 } } },
   ]
+  const position = async () => (await call('GET', inside('events/position/'))).body.position
+  const before = await position()
+  expect(await position()).toBe(before)
   await call('POST', '/batch/', { api_key: served.projectKey, batch }, {})
+  expect(await position()).toBeGreaterThan(before)
   const { body: ann } = await call('GET', inside('persons/phone/'))
   expect(ann).toMatchObject({ distinct_ids: ['ann', 'phone'], properties: { plan: 'pro' }, is_identified: true })
   const [visited] = await list(inside('events/?event=visited'))

@@ -85,17 +85,24 @@ export const readQueryRequest = (body: unknown): QueryRequest => {
   }
 }
 
-/** A form, which a browser sends by itself, has its query as text. */
-const withQueryOfForm = (body: unknown): unknown => {
-  if (!isObject(body) || typeof body.query !== 'string') return body
+const objectsOfForm = ['query', 'filters_override', 'variables_override'] as const
+
+/** A form, which a browser sends by itself, has objects as text. */
+const withObjectsOfForm = (body: unknown): unknown => {
+  if (!isObject(body)) return body
+  const texts = objectsOfForm.filter((name) => typeof body[name] === 'string')
+  return { ...body, ...Object.fromEntries(texts.map((name) => [name, objectOfForm(name, body[name] as string)])) }
+}
+const objectOfForm = (name: (typeof objectsOfForm)[number], text: string): unknown => {
   try {
-    return { ...body, query: JSON.parse(body.query) as unknown }
+    return JSON.parse(text) as unknown
   } catch {
-    throw misfit('`query` must be an object with a `kind`; a form sends it as JSON text.', 'query', ['query'])
+    const what = name === 'query' ? 'an object with a `kind`' : 'an object'
+    throw misfit(`\`${name}\` must be ${what}; a form sends it as JSON text.`, name, [name])
   }
 }
 
 export const readDownloadRequest = (body: unknown): DownloadRequest => {
-  const { query, data } = read(withQueryOfForm(body), besideDownload)
+  const { query, data } = read(withObjectsOfForm(body), besideDownload)
   return { query, client_query_id: data.client_query_id || null, format: data.format ?? null }
 }

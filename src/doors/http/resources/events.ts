@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import type { EventsAnswer } from '../../../queries/events/index.ts'
-import { type EventAnswer, eventSchema } from '../../answers/events.ts'
+import { type EventAnswer, eventSchema, type PositionAnswer, positionSchema } from '../../answers/events.ts'
 import { valuesSchema } from '../../answers/property-values.ts'
 import { failures } from '../errors.ts'
 import { answerTo } from '../queries/ask.ts'
@@ -128,6 +128,16 @@ export const events = defineResource({
       queryParameters: { ...valuesParameters, event_name: repeatable('Only of events of this name') },
       answer: valuesSchema,
       handle: eventValues,
+    }),
+    row({
+      method: 'GET',
+      path: 'position',
+      name: 'position',
+      summary:
+        'A number that grows with every event that is acknowledged, and with every change of a person. While it is the same, so are the answers about all of the past',
+      limits: ['api'],
+      answer: positionSchema,
+      handle: async ({ app, project }): Promise<PositionAnswer> => ({ position: await (await app.project(project.id)).end() }),
     }),
     row({
       method: 'GET',

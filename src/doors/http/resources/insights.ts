@@ -6,8 +6,7 @@ import { invalid } from '../../../service/accounts/refusals.ts'
 import type { Where } from '../../../service/accounts/store.ts'
 import { type InsightPage, insightChange, insightInput, type PlacedInsight } from '../../../service/saved/insights.ts'
 import { tagged } from '../../../service/saved/tags.ts'
-import { timeSchema } from '../../answers/fields.ts'
-import { type AnsweredInsightAnswer, answeredInsightSchema, insightSchema } from '../../answers/insights.ts'
+import { type AnsweredInsightAnswer, answeredInsightSchema, insightSchema, viewedInsightSchema } from '../../answers/insights.ts'
 import { pageSchema } from '../../answers/pages.ts'
 import { activityOf, activityOfAll } from '../activity.ts'
 import { time } from '../present.ts'
@@ -197,7 +196,7 @@ export const insights = defineResource({
       path: 'my_last_viewed',
       name: 'my_last_viewed',
       summary: 'The five insights that the caller viewed last',
-      answer: z.array(insightSchema.extend({ last_viewed_at: timeSchema })),
+      answer: z.array(viewedInsightSchema),
       handle: async (visit) => {
         const { app, project, caller } = visit
         const seen = await app.saved.insights.lastViewed(project, caller.user, 5)

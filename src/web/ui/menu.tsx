@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
-import { Icon } from '../ui/icon.tsx'
+import { Icon } from './icon.tsx'
+import './menu.css'
 
 /** Buttons behind one button. It closes with Escape, with a choice, and when the focus leaves it. */
 export function Menu({ label, children }: { label: string; children: ComponentChildren }) {

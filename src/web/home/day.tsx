@@ -1,0 +1,74 @@
+import { useMemo } from 'preact/hooks'
+import { readChart } from '../../service/pictures/read-chart.ts'
+import { ChartPlaceContext } from '../annotations/chart-place.ts'
+import { ChartView } from '../charts/chart-view.tsx'
+import type { Cast } from '../dashboards/templates/templates.ts'
+import type { Query } from '../lib/api.ts'
+import { numberText } from '../lib/format.ts'
+import { linkTo } from '../lib/router.ts'
+import { useProject } from '../lib/session.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
+import { busy } from '../ui/answer-of.tsx'
+import { ErrorBox } from '../ui/parts.tsx'
+import { changeText, type DayNumber, dayNumbers, hoursOf, readDay, sparkPoints, weeklyActive } from './numbers.ts'
+
+const spark = { width: 96, height: 30 }
+
+/** What happened in the last 24 hours. */
+export const Day = ({ cast }: { cast: Cast }) => (
+  <ul class="day-numbers">
+    {dayNumbers(cast).map((one) => (
+      <li key={one.title}>
+        <NumberCard of={one} />
+      </li>
+    ))}
+  </ul>
+)
+
+function NumberCard({ of: { title, query, hours } }: { of: DayNumber }) {
+  const { ask, link } = useProject()
+  const { value, error, isLoading, reload } = useLoaded(
+    (signal) => Promise.all([ask(query, signal), ask(hours, signal)]),
+    [JSON.stringify(query)],
+  )
+  const day = value && readDay(value[0])
+  const points = value ? sparkPoints(hoursOf(value[1]), spark.width, spark.height - 2) : ''
+  return (
+    <section class="panel day-number" aria-label={`${title}, last 24 hours`} {...busy(isLoading)}>
+      <h2>
+        <a href={linkTo(link('insights/new'), { q: JSON.stringify(hours) })}>{title}</a>
+      </h2>
+      {error && <ErrorBox error={error} retry={reload} />}
+      <div class="row">
+        <strong>{day ? numberText(day.now) : '–'}</strong>
+        {points !== '' && (
+          <svg width={spark.width} height={spark.height} viewBox={`0 -1 ${spark.width} ${spark.height}`} aria-hidden="true">
+            <polyline points={points} fill="none" stroke="currentColor" stroke-width="1.5" />
+          </svg>
+        )}
+      </div>
+      <p class="note">{day ? changeText(day.now, day.before) : ' '}</p>
+    </section>
+  )
+}
+
+/** How many people were here, week by week. */
+export function Weekly({ cast }: { cast: Cast }) {
+  const { ask, link, timezone } = useProject()
+  const query: Query = weeklyActive(cast)
+  const { value, error, isLoading, reload } = useLoaded((signal) => ask(query, signal), [JSON.stringify(query)])
+  const chart = useMemo(() => value && readChart(query, value, timezone), [value])
+  return (
+    <section class="panel weekly" aria-label="Weekly active people" {...busy(isLoading)}>
+      <h2>
+        <a href={linkTo(link('insights/new'), { q: JSON.stringify(query) })}>Weekly active people</a>
+      </h2>
+      {error && <ErrorBox error={error} retry={reload} />}
+      {chart && (
+        <ChartPlaceContext.Provider value={{}}>
+          <ChartView chart={chart} title="Weekly active people" height={240} />
+        </ChartPlaceContext.Provider>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,2 @@
+/** What the values of a property are. */
+export type ValueKind = 'number' | 'boolean' | 'time' | 'text'

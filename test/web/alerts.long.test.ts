@@ -108,6 +108,26 @@ describe.skipIf(!hasBrowser)('alerts and subscriptions in a browser', () => {
     await dialog().getByText('Firing', { exact: true }).waitFor()
   })
 
+  test('an alert on the conversion of a funnel: chosen by its words, in percent', async () => {
+    const series = ['$pageview', 'purchase'].map((event) => ({ kind: 'EventsNode', event }))
+    const insight = await web.api<{ id: number; short_id: string }>('POST', `/api/projects/${web.demo}/insights/`, {
+      name: 'To buy',
+      saved: true,
+      query: { kind: 'FunnelsQuery', series, dateRange: { date_from: '-30d' } },
+    })
+    await open(`insights/${insight.short_id}`)
+    await page.getByRole('button', { name: 'Notify…' }).click()
+    await dialog().getByLabel('Name').fill('Few buy')
+    await dialog().getByLabel('Number').selectOption({ label: 'Conversion to step 2: purchase' })
+    expect(await dialog().getByLabel('Compare').count()).toBe(0)
+    await dialog().getByLabel('Alert below (%)').fill('99')
+    await dialog().getByLabel('Webhook (optional)').fill(hook)
+    await dialog().getByRole('button', { name: 'Create the alert' }).click()
+    await dialog().getByRole('heading', { name: 'Few buy' }).waitFor()
+    await expect.poll(() => types).toEqual(['alert.firing'])
+    expect(await accessibilityFindings(page)).toEqual([])
+  })
+
   test('an address that would be refused is refused at its field, and mails are not offered without a mail server', async () => {
     const insight = await makeInsight('Typed')
     await open(`insights/${insight.short_id}`)

@@ -1,6 +1,4 @@
-import { isObject } from '../../lib/is-object.ts'
-import { labelsOf } from '../pictures/charts/trends.ts'
-import { isNumberPerRange } from './alert-display.ts'
+import { type Line, type Lines, linesOf, type NumberAsked } from './alert-lines.ts'
 
 // What an alert compares. Pure: the answer comes in, a decision goes out.
 
@@ -26,33 +24,6 @@ export interface AlertRule {
   readonly config: AlertConfig
 }
 
-interface Row {
-  readonly label: string
-  readonly order: number
-  readonly data: readonly number[]
-  readonly days: readonly string[]
-  readonly total: number | null
-}
-
-const rowsOf = (answer: unknown): readonly Row[] => {
-  const results = isObject(answer) && Array.isArray(answer.results) ? answer.results : []
-  const rows = results.filter(isObject)
-  const labels = labelsOf(rows)
-  return rows.flatMap((row, i) => {
-    if (row.compare_label === 'previous') return []
-    const numbers = Array.isArray(row.data) ? row.data.map((one) => (typeof one === 'number' && Number.isFinite(one) ? one : 0)) : []
-    return [
-      {
-        label: typeof row.label === 'string' && row.label !== '' ? labels[i]! : '',
-        order: typeof row.order === 'number' ? row.order : 0,
-        data: numbers,
-        days: Array.isArray(row.days) ? row.days.map(String) : [],
-        total: typeof row.aggregated_value === 'number' ? row.aggregated_value : null,
-      },
-    ]
-  })
-}
-
 export interface Checked {
   /** Of the series, or of the breakdown value that is outside the bounds. */
   readonly value: number | null
@@ -60,8 +31,12 @@ export interface Checked {
 }
 
 /** What is compared: the last interval that is over, or the change from the one before it. Null: there are not enough intervals. */
-function comparedValue({ data, total }: Row, { condition, threshold, config }: AlertRule, isNumber: boolean): number | null {
-  const last = config.check_ongoing_interval ? data.length - 1 : data.length - 2
+function comparedValue(
+  { data, total }: Line,
+  { condition, threshold, config }: AlertRule,
+  { isNumber, isWhole = false }: Pick<Lines, 'isNumber' | 'isWhole'>,
+): number | null {
+  const last = isWhole || config.check_ongoing_interval ? data.length - 1 : data.length - 2
   const current = isNumber ? total : data[last]
   if (current === undefined || current === null) return null
   if (condition === 'absolute_value') return current
@@ -73,9 +48,9 @@ function comparedValue({ data, total }: Row, { condition, threshold, config }: A
   return change === 0 ? 0 : change > 0 ? Number.MAX_VALUE : -Number.MAX_VALUE
 }
 
-const shown = (value: number, isShare: boolean): string => {
+const shown = (value: number, isShare: boolean, unit: Lines['unit']): string => {
   if (Math.abs(value) === Number.MAX_VALUE) return value > 0 ? 'infinite' : 'infinitely negative'
-  return isShare ? `${Number((value * 100).toFixed(2))}%` : String(Number(value.toPrecision(12)))
+  return isShare ? `${Number((value * 100).toFixed(2))}%` : `${Number(value.toPrecision(unit === '' ? 12 : 6))}${unit}`
 }
 
 const words: Readonly<Record<ConditionType, string>> = {
@@ -84,24 +59,26 @@ const words: Readonly<Record<ConditionType, string>> = {
   relative_decrease: 'The decrease',
 }
 
-/** Compares each line of the series: with a breakdown, one outside the bounds is enough. */
-export function checkAnswer(answer: unknown, rule: AlertRule, display: string | null): Checked {
-  const rows = rowsOf(answer).filter(({ order }) => order === rule.config.series_index)
-  const isNumber = isNumberPerRange(display)
-  const isShare = rule.threshold.type === 'percentage' && rule.condition !== 'absolute_value'
-  const { lower, upper } = rule.threshold.bounds
+/** Compares each line of the number: with a breakdown, one outside the bounds is enough. */
+export function checkAnswer(answer: unknown, rule: AlertRule, query: NumberAsked['query']): Checked {
+  const { config, condition, threshold } = rule
+  const found = linesOf(answer, { query, index: config.series_index, isOngoing: config.check_ongoing_interval })
+  const isShare = threshold.type === 'percentage' && condition !== 'absolute_value'
+  const subject = condition === 'absolute_value' ? (found.subject ?? words[condition]) : words[condition]
+  const text = (number: number) => shown(number, isShare, found.unit)
+  const { lower, upper } = threshold.bounds
   let value: number | null = null
   const breaches: string[] = []
-  for (const row of rows) {
-    const found = comparedValue(row, rule, isNumber)
-    if (found === null) continue
-    const about = `${words[rule.condition]}${row.label ? ` of ${row.label}` : ''} is ${shown(found, isShare)}`
-    const below = typeof lower === 'number' && found < lower ? `${about}, below the lower threshold of ${shown(lower, isShare)}.` : null
-    const above = typeof upper === 'number' && found > upper ? `${about}, above the upper threshold of ${shown(upper, isShare)}.` : null
+  for (const line of found.lines) {
+    const compared = comparedValue(line, rule, found)
+    if (compared === null) continue
+    const about = `${subject}${line.label ? ` of ${line.label}` : ''} is ${text(compared)}`
+    const below = typeof lower === 'number' && compared < lower ? `${about}, below the lower threshold of ${text(lower)}.` : null
+    const above = typeof upper === 'number' && compared > upper ? `${about}, above the upper threshold of ${text(upper)}.` : null
     const breach = below ?? above
-    if (breach && breaches.length === 0) value = found
+    if (breach && breaches.length === 0) value = compared
     if (breach) breaches.push(breach)
-    value ??= found
+    value ??= compared
   }
   return { value, breaches }
 }

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type * as z from 'zod'
-import { isObject } from '../../lib/is-object.ts'
 import { isMaskOf } from '../../lib/web/masked-address.ts'
-import { type AskedQuery, queryAsked } from '../../queries/asked-query.ts'
+import { queryAsked } from '../../queries/asked-query.ts'
 import type { AccountContext } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
 import { type MemberInProject, note, pickDefined, writeIn } from '../accounts/project-writes.ts'
 import type { AccountStore, AccountTables, Alert, AlertCheck, Insight, ProjectRecord } from '../accounts/records.ts'
 import { invalid, mustFind, noSuch } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/secrets/resealing.ts'
-import { isNumberPerRange } from './alert-display.ts'
+import { checkedKinds, displayOf, indicesOf, isNumberOf } from './alert-lines.ts'
 import { nextCheck } from './check-times.ts'
 import { alertChange, alertInput, snoozeEnd } from './fields.ts'
 import type { NotificationParts } from './parts.ts'
@@ -37,28 +36,22 @@ const logged = (alert: Alert) => {
   return { id, name, fields: { ...fields, has_webhook: alert.webhook_url !== null } }
 }
 
-export const displayOf = (query: AskedQuery): string | null => {
-  const filter = isObject(query.trendsFilter) ? query.trendsFilter : {}
-  return typeof filter.display === 'string' ? filter.display : null
-}
-
 /** What cannot be checked is refused when it is written. */
 function mustBeCheckable(insight: Pick<Insight, 'query'>, alert: Alert): void {
   const query = queryAsked(insight.query)
-  if (query.kind !== 'TrendsQuery') throw invalid(`An alert needs an insight with a trend, not with a ${query.kind}.`, 'insight')
+  if (!checkedKinds.includes(query.kind))
+    throw invalid(`An alert cannot check a ${query.kind}: its answer has no number to compare.`, 'insight')
   const display = displayOf(query)
   if (display === 'CalendarHeatmap' || display === 'BoxPlot' || display === 'SlopeGraph')
     throw invalid(`An alert cannot check the display ${display}.`, 'insight')
   const { condition, threshold, config } = ruleOf(alert)
-  const count = Array.isArray(query.series) ? query.series.length : 0
-  const formulas = isObject(query.trendsFilter)
-    ? [query.trendsFilter.formulas, query.trendsFilter.formulaNodes].find(Array.isArray)
-    : undefined
-  const rows = formulas && formulas.length > 0 ? formulas.length : count
-  if (config.series_index >= Math.max(1, rows))
-    throw invalid(`The insight has ${rows} series: series_index counts from 0.`, 'config__series_index')
-  if (condition !== 'absolute_value' && isNumberPerRange(display))
-    throw invalid(`The display ${display} has one number for the whole range: only absolute_value can be checked.`, 'condition__type')
+  const { first, last, what } = indicesOf(query)
+  if (config.series_index < first || config.series_index > last) throw invalid(what, 'config__series_index')
+  if (condition !== 'absolute_value' && isNumberOf(query) === true)
+    throw invalid(
+      `${display ? `The display ${display}` : 'The insight'} has one number for the whole range: only absolute_value can be checked.`,
+      'condition__type',
+    )
   if (condition === 'absolute_value' && threshold.type === 'percentage')
     throw invalid(
       'A value is compared with an absolute threshold. Percentages are for increases and decreases.',

@@ -27,7 +27,9 @@ const mostUsers = 50
 
 export const alertInput = z.object({
   name: text({ max: 255, blank: true }).optional(),
-  insight: integer(1).meta({ description: 'The id of an insight with a trend' }),
+  insight: integer(1).meta({
+    description: 'The id of an insight whose answer has numbers: a trend, a funnel, a retention, a stickiness, a lifecycle or a statement',
+  }),
   subscribed_users: listOf(integer(1)).max(mostUsers).optional().meta({ description: 'Ids of members, who get an e-mail' }),
   condition: z.object({ type: choice(conditionTypes) }, { error: 'Expected an object with a type.' }),
   threshold: z.object(
@@ -47,7 +49,10 @@ export const alertInput = z.object({
     .object(
       {
         type: z.literal('TrendsAlertConfig').optional(),
-        series_index: integer(0, 1000).optional(),
+        series_index: integer(0, 1000).optional().meta({
+          description:
+            'Which number: of a trend the series or formula; of a funnel 0 for all of it, or a step, from the one before; of a retention the interval; of a lifecycle 0 to 3 (new, returning, resurrecting, dormant); of a statement the column of numbers',
+        }),
         check_ongoing_interval: flag().nullish(),
       },
       { error: 'Expected an object.' },

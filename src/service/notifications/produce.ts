@@ -3,8 +3,8 @@ import { queryAsked } from '../../queries/asked-query.ts'
 import type { AccountTables, Alert, Insight, Membership, ProjectRecord, Subscription } from '../accounts/records.ts'
 import { invalid, mustFind, notFound } from '../accounts/refusals.ts'
 import type { Writing } from '../jobs/kind.ts'
+import { checkedKinds } from './alert-lines.ts'
 import { checkAnswer } from './alert-value.ts'
-import { displayOf } from './alerts.ts'
 import { nextCheck } from './check-times.ts'
 import { type AnsweredInsight, alertContent, alertTestContent, subscriptionContent } from './content.ts'
 import { addressesOf } from './fields.ts'
@@ -63,9 +63,10 @@ export async function checkAlert(parts: NotificationParts, alert: Alert, signal:
     })
   const found = await answered(parts, project, insight, signal)
   const query = queryAsked(insight.query)
-  const isTrend = query.kind === 'TrendsQuery'
-  const outcome: AnsweredInsight = isTrend ? found : { ...found, error: `The insight now has a ${query.kind}: an alert needs a trend.` }
-  const checked = outcome.error === null ? checkAnswer(outcome.answer, ruleOf(alert), displayOf(query)) : { value: null, breaches: [] }
+  const outcome: AnsweredInsight = checkedKinds.includes(query.kind)
+    ? found
+    : { ...found, error: `The insight now has a ${query.kind}, whose answer has no number to compare.` }
+  const checked = outcome.error === null ? checkAnswer(outcome.answer, ruleOf(alert), query) : { value: null, breaches: [] }
   const state: AlertState = outcome.error !== null ? 'Errored' : checked.breaches.length > 0 ? 'Firing' : 'Not firing'
   // A check that fails again and again is told once.
   const isTold = state === 'Firing' || (state === 'Errored' && alert.state !== 'Errored')

@@ -6,13 +6,15 @@ export interface Scale {
   at(value: number): number
 }
 
-/** Round steps of 1, 2, 2.5 or 5, about `count` of them, from at or below `low` to at or above `high`. */
-export function niceTicks(low: number, high: number, count = 5): readonly number[] {
+/** Round steps of 1, 2, 2.5 or 5, about `count` of them, from at or below `low` to at or above `high`. `isWhole`: of whole numbers. */
+export function niceTicks(low: number, high: number, count = 5, isWhole = false): readonly number[] {
   const [from, to] = low === high ? (low === 0 ? [0, 1] : [Math.min(0, low), Math.max(0, high)]) : [low, high]
   // Halves first: the difference of the largest numbers overflows.
   const rough = (to / 2 - from / 2) / (count / 2)
   const power = 10 ** Math.floor(Math.log10(rough))
-  const step = power * ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough * 0.999) ?? 10)
+  const factors = isWhole && power === 1 ? [1, 2, 5, 10] : [1, 2, 2.5, 5, 10]
+  const nice = power * (factors.find((factor) => factor * power >= rough * 0.999) ?? 10)
+  const step = isWhole ? Math.max(1, nice) : nice
   if (!Number.isFinite(step) || step <= 0) return [from, to]
   const first = Math.floor(from / step + 1e-9)
   const last = Math.ceil(to / step - 1e-9)
@@ -27,12 +29,14 @@ const isNumber = (value: number | null | undefined): value is number => typeof v
 export function linear(values: Iterable<number | null>, range: readonly [from: number, to: number], count = 5): Scale {
   let low = 0
   let high = 0
+  let isWhole = true
   for (const value of values) {
     if (!isNumber(value)) continue
+    isWhole &&= Number.isInteger(value)
     if (value < low) low = value
     if (value > high) high = value
   }
-  const ticks = niceTicks(low, high, count)
+  const ticks = niceTicks(low, high, count, isWhole)
   const domain = [ticks[0]!, ticks.at(-1)!] as const
   const [from, to] = range
   // Each in halves, as above.

@@ -11,6 +11,7 @@ import { At } from '../ui/field-errors.tsx'
 import { CheckField, ChoiceField, Form, isChecked, TextField, TimeField, textOf, timeOf } from '../ui/forms.tsx'
 import { NoMail } from '../ui/no-mail.tsx'
 import { CopyButton, Dialog, ErrorBox, Working } from '../ui/parts.tsx'
+import { type AlertNumbers, alertNumbers } from './alert-numbers.ts'
 import { AlertCard, SubscriptionCard } from './cards.tsx'
 import { checkIntervals, conditions } from './notified.ts'
 
@@ -47,8 +48,9 @@ export function SubscriptionsDialog({ of, onClose }: { of: Subscribed; onClose: 
   )
 }
 
-export function NotificationsDialog({ insight, isTrend, onClose }: { insight: NotifiedInsight; isTrend: boolean; onClose: () => void }) {
-  const [tab, setTab] = useState<'alerts' | 'subscriptions'>(isTrend ? 'alerts' : 'subscriptions')
+export function NotificationsDialog({ insight, onClose }: { insight: NotifiedInsight; onClose: () => void }) {
+  const numbers = alertNumbers(insight.query)
+  const [tab, setTab] = useState<'alerts' | 'subscriptions'>(numbers ? 'alerts' : 'subscriptions')
   const [secret, setSecret] = useState<string | null>(null)
   const tabs = [
     ['alerts', 'Alerts'],
@@ -65,10 +67,10 @@ export function NotificationsDialog({ insight, isTrend, onClose }: { insight: No
       </div>
       <Secret secret={secret} />
       {tab === 'alerts' ? (
-        isTrend ? (
-          <Alerts insight={insight} onSecret={setSecret} />
+        numbers ? (
+          <Alerts insight={insight} numbers={numbers} onSecret={setSecret} />
         ) : (
-          <p class="note">Alerts compare a trend with a threshold. This insight has another kind.</p>
+          <p class="note">Alerts compare a number with a threshold. The answer of this insight has none.</p>
         )
       ) : (
         <Subscriptions of={{ insight: insight.id }} onSecret={setSecret} />
@@ -77,7 +79,15 @@ export function NotificationsDialog({ insight, isTrend, onClose }: { insight: No
   )
 }
 
-function Alerts({ insight, onSecret }: { insight: NotifiedInsight; onSecret: (secret: string | null) => void }) {
+function Alerts({
+  insight,
+  numbers,
+  onSecret,
+}: {
+  insight: NotifiedInsight
+  numbers: AlertNumbers
+  onSecret: (secret: string | null) => void
+}) {
   const { api } = useProject()
   const { value, error, reload } = useLoaded(
     (signal) => get<Page<AlertAnswer>>(api(`alerts/?insight_id=${insight.id}&limit=50`), signal),
@@ -95,6 +105,7 @@ function Alerts({ insight, onSecret }: { insight: NotifiedInsight; onSecret: (se
       </ul>
       <NewAlert
         insight={insight}
+        numbers={numbers}
         onMade={(made) => {
           onSecret(made.webhook_secret)
           reload()
@@ -119,15 +130,23 @@ const bounds = ['threshold.configuration.bounds', 'threshold.configuration', 'th
 
 const numberIn = (form: HTMLFormElement, name: string): number | null => (textOf(form, name) === '' ? null : Number(textOf(form, name)))
 
-function NewAlert({ insight, onMade }: { insight: NotifiedInsight; onMade: (alert: AlertAnswer) => void }) {
+function NewAlert({
+  insight,
+  numbers: { options, unit, hasIntervals },
+  onMade,
+}: {
+  insight: NotifiedInsight
+  numbers: AlertNumbers
+  onMade: (alert: AlertAnswer) => void
+}) {
   const { api } = useProject()
   const { user } = useSession()
   const members = useMembers()
   const { value: hasMail } = useLoaded(sendsMail, [])
   const [condition, setCondition] = useState('absolute_value')
   const [isShare, setShare] = useState(false)
-  const series = Array.isArray(insight.query.series) ? insight.query.series : []
   const percent = condition !== 'absolute_value' && isShare
+  const shownUnit = percent ? ' (%)' : unit === '' ? '' : ` (${unit})`
   const send = async (form: HTMLFormElement) => {
     const bound = (name: string) => {
       const given = numberIn(form, name)
@@ -151,33 +170,18 @@ function NewAlert({ insight, onMade }: { insight: NotifiedInsight; onMade: (aler
       <h3>New alert</h3>
       <Form submit="Create the alert" send={send}>
         <TextField name="name" label="Name" required maxLength={255} />
-        {series.length > 1 ? (
-          <ChoiceField
-            name="series_index"
-            of="config.series_index"
-            label="Series"
-            value="0"
-            options={series.map((one, i) => {
-              const { custom_name, name, event } = one as { custom_name?: string; name?: string; event?: string | null }
-              return { value: String(i), label: `${i + 1}: ${custom_name || name || event || 'All events'}` }
-            })}
-          />
+        {options.length > 1 ? (
+          <ChoiceField name="series_index" of="config.series_index" label="Number" value={options[0]!.value} options={options} />
         ) : (
-          <input type="hidden" name="series_index" value="0" />
+          <input type="hidden" name="series_index" value={options[0]!.value} />
         )}
-        <ChoiceField name="condition" label="Compare" value={condition} options={conditions} onChange={setCondition} />
+        {hasIntervals && <ChoiceField name="condition" label="Compare" value={condition} options={conditions} onChange={setCondition} />}
         {condition !== 'absolute_value' && (
           <CheckField name="share" of="threshold.configuration.type" label="As a percentage of the previous number" onChange={setShare} />
         )}
         <div class="two">
-          <TextField
-            name="lower"
-            of={[...bounds, `${bounds[0]}.lower`]}
-            type="number"
-            step="any"
-            label={`Alert below${percent ? ' (%)' : ''}`}
-          />
-          <TextField name="upper" of={`${bounds[0]}.upper`} type="number" step="any" label={`Alert above${percent ? ' (%)' : ''}`} />
+          <TextField name="lower" of={[...bounds, `${bounds[0]}.lower`]} type="number" step="any" label={`Alert below${shownUnit}`} />
+          <TextField name="upper" of={`${bounds[0]}.upper`} type="number" step="any" label={`Alert above${shownUnit}`} />
         </div>
         <ChoiceField name="calculation_interval" label="Check" value="daily" options={checkIntervals} />
         <fieldset>

@@ -34,7 +34,7 @@ export function AddInsight({
         what="insights"
         empty={
           <p class="note">
-            {search === '' ? 'None is saved yet.' : 'None has these words.'} {build}
+            {search === '' ? 'None is saved yet.' : 'No results.'} {build}
           </p>
         }
       >

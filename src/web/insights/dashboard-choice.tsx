@@ -39,7 +39,7 @@ export function DashboardChoice({ chosen }: { chosen: readonly number[] }) {
           {nameOf(one)}
         </label>
       ))}
-      {found.length === 0 && <p class="note">None has these words. Search for something shorter.</p>}
+      {found.length === 0 && <p class="note">No results. Search for something shorter.</p>}
       {list.hasMore && <p class="note">The first {found.length}. Search for others by their name.</p>}
     </fieldset>
   )

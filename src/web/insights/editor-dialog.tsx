@@ -30,11 +30,7 @@ export const EditorDialog = ({ what, query, saved, isChanged, onChange, onSaved,
       />
     )}
     {what === 'notifications' && saved && (
-      <NotificationsDialog
-        insight={{ id: saved.id, query: unwrapped(saved.query) }}
-        isTrend={unwrapped(saved.query).kind === 'TrendsQuery'}
-        onClose={onClose}
-      />
+      <NotificationsDialog insight={{ id: saved.id, query: unwrapped(saved.query) }} onClose={onClose} />
     )}
     {what === 'dashboards' && saved && <DashboardsDialog saved={saved} onSaved={onSaved} onClose={onClose} />}
     {what === 'history' && saved && <HistoryDialog saved={saved} onChange={onChange} onClose={onClose} />}

@@ -404,11 +404,111 @@ describe('an alert', () => {
     expect(await call('POST', 'alerts/', rule(more))).toMatchObject({ status: 400, body: { attr } })
   })
 
-  test('needs a trend', async () => {
-    const statement = await makeInsight({ kind: 'HogQLQuery', query: 'select 1' })
-    expect(await call('POST', 'alerts/', rule({ insight: statement.id }))).toMatchObject(
-      refused(400, 'invalid_input', 'An alert needs an insight with a trend, not with a HogQLQuery.', 'insight'),
-    )
+  const week = { dateRange: { date_from: '-7d' } }
+  const node = { kind: 'EventsNode', event: 'signup' }
+  const entity = { id: 'signup', type: 'events' }
+  const statement = (query: string) => ({ kind: 'HogQLQuery', query })
+  const byDay = statement('select toStartOfDay(timestamp) as day, count() as n from events group by day order by day desc')
+  const byBrowser = statement('select properties.browser as browser, count() as n from events group by browser order by browser')
+  // Day n of eight has the people 0 to n, so yesterday has seven of them.
+  test.each<[what: string, query: object, more: { upper: number; index?: number; condition?: string }, breach: string]>([
+    [
+      'a formula',
+      { ...signups, trendsFilter: { formulaNodes: [{ formula: 'A * 10' }] } },
+      { upper: 69 },
+      'is 70, above the upper threshold of 69.',
+    ],
+    [
+      'a whole funnel',
+      { kind: 'FunnelsQuery', series: [node, node], ...week },
+      { upper: 87 },
+      'The conversion is 87.5%, above the upper threshold of 87%.',
+    ],
+    [
+      'a step of a funnel',
+      { kind: 'FunnelsQuery', series: [node, node, node], ...week },
+      { upper: 85, index: 2 },
+      // Seven of eight are there on two days and more, six of them on three.
+      'The conversion is 85.7143%, above the upper threshold of 85%.',
+    ],
+    [
+      'a retention',
+      {
+        kind: 'RetentionQuery',
+        ...week,
+        retentionFilter: { period: 'Day', totalIntervals: 8, targetEntity: entity, returningEntity: entity },
+      },
+      { upper: 50, index: 2 },
+      'The share who came back is 100%, above the upper threshold of 50%.',
+    ],
+    [
+      'a stickiness',
+      { kind: 'StickinessQuery', series: [node], interval: 'day', ...week },
+      { upper: 4 },
+      'is 4.5, above the upper threshold of 4.',
+    ],
+    [
+      'returning people',
+      { kind: 'LifecycleQuery', series: [node], interval: 'day', ...week },
+      { upper: 5, index: 1 },
+      'The number of returning people is 6, above the upper threshold of 5.',
+    ],
+    [
+      'a number of a statement',
+      statement('select count() as all_events from events'),
+      { upper: 35 },
+      'all_events is 36, above the upper threshold of 35.',
+    ],
+    ['the last row of a statement by time', byDay, { upper: 7 }, 'n is 8, above the upper threshold of 7.'],
+    ['its change', byDay, { upper: 0, condition: 'relative_increase' }, 'The increase is 1, above the upper threshold of 0.'],
+    ['a row of another statement', byBrowser, { upper: 18 }, 'n of Chrome is 20, above the upper threshold of 18.'],
+  ])('compares %s', async (_, query, { upper, index = 0, condition = 'absolute_value' }, breach) => {
+    const made = await makeInsight(query)
+    const set = { insight: made.id, condition: { type: condition }, config: { series_index: index }, webhook_url: hook.url }
+    const bounds = (upper: number) => ({ threshold: { configuration: { type: 'absolute', bounds: { upper } } } })
+    const { status, body } = await call('POST', 'alerts/', rule({ ...set, ...bounds(upper) }))
+    expect(status).toBe(201)
+    await run()
+    const fired = await call('GET', `alerts/${body.id}/`)
+    expect(fired.body).toMatchObject({ state: 'Firing', last_error: null })
+    const [{ data }] = hook.requests.map(({ text }) => JSON.parse(text))
+    expect(data.alert.breaches).toEqual([expect.stringContaining(breach)])
+    // Not above its own value.
+    await call('PATCH', `alerts/${body.id}/`, bounds(fired.body.last_value))
+    await run()
+    expect((await call('GET', `alerts/${body.id}/`)).body).toMatchObject({ state: 'Not firing', last_value: fired.body.last_value })
+  })
+
+  test.each<[what: string, query: object, more: object, message: RegExp]>([
+    ['paths', { kind: 'PathsQuery', ...week }, {}, /cannot check a PathsQuery: its answer has no number/],
+    [
+      'a step that is not there',
+      { kind: 'FunnelsQuery', series: [node, node], ...week },
+      { config: { series_index: 2 } },
+      /0 for the whole funnel/,
+    ],
+    [
+      'the change of a funnel',
+      { kind: 'FunnelsQuery', series: [node, node], ...week },
+      { condition: { type: 'relative_increase' } },
+      /one number for the whole range/,
+    ],
+    [
+      'the first interval of a retention',
+      { kind: 'RetentionQuery', ...week, retentionFilter: { targetEntity: entity, returningEntity: entity } },
+      {},
+      /from 1 to 6/,
+    ],
+    [
+      'a fifth status',
+      { kind: 'LifecycleQuery', series: [node], ...week },
+      { config: { series_index: 4 } },
+      /new, returning, resurrecting, dormant/,
+    ],
+  ])('of %s is refused', async (_, query, more, message) => {
+    const made = await makeInsight(query)
+    const { status, body } = await call('POST', 'alerts/', rule({ insight: made.id, ...more }))
+    expect([status, body.detail]).toEqual([400, expect.stringMatching(message)])
   })
 
   test('of another project is not found, nor is one of its insights', async () => {

@@ -18,6 +18,6 @@ test.each([
     threshold: { type: 'absolute', bounds: { upper: 1 } },
     config: { series_index: 0, check_ongoing_interval: true },
   } as const
-  const { breaches } = checkAnswer({ results: [{ ...row, data: [5], days: ['2026-01-05'] }] }, rule, null)
+  const { breaches } = checkAnswer({ results: [{ ...row, data: [5], days: ['2026-01-05'] }] }, rule, { kind: 'TrendsQuery' })
   expect(breaches).toEqual([`The value${name} is 5, above the upper threshold of 1.`])
 })

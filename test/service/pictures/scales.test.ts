@@ -20,6 +20,26 @@ test.each([
   [0, 1_234_567, [0, 250_000, 500_000, 750_000, 1_000_000, 1_250_000]],
 ])('ticks from %d to %d', (low, high, ticks) => expect(niceTicks(low, high)).toEqual(ticks))
 
+test.each<[values: readonly (number | null)[], ticks: readonly number[]]>([
+  [[], [0, 1]],
+  [
+    [0, null],
+    [0, 1],
+  ],
+  [[1], [0, 1]],
+  [
+    [2, 0],
+    [0, 1, 2],
+  ],
+  [[11], [0, 5, 10, 15]],
+  [[100], [0, 20, 40, 60, 80, 100]],
+  [
+    [1, 0.5],
+    [0, 0.2, 0.4, 0.6, 0.8, 1],
+  ],
+  [[12.5], [0, 2.5, 5, 7.5, 10, 12.5]],
+])('of whole numbers such as %j the ticks are whole, too', (values, ticks) => expect(linear(values, [100, 0]).ticks).toEqual(ticks))
+
 test('ticks enclose their values, rise, and are few', () => {
   const number = fc.double({ noNaN: true, min: -1e300, max: 1e300 })
   fc.assert(

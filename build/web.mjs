@@ -11,8 +11,8 @@ const [squeeze, zip] = [promisify(brotliCompress), promisify(gzip)]
 const inside = ['preact', '@codemirror/autocomplete', '@codemirror/commands', '@codemirror/lang-javascript', '@codemirror/lang-sql', '@codemirror/language', '@codemirror/lint', '@codemirror/state', '@codemirror/view', '@lezer/common', '@lezer/highlight', '@lezer/javascript', '@lezer/lr', 'style-mod', 'w3c-keyname', 'crelt', 'papaparse', 'lean-qr', 'world-atlas']
 const largestUncompressed = 1024
 
-/** What most pages need. It comes with the first page, in one file: a dozen small ones would each wait for a connection. */
-const shared = /\/node_modules\/preact\/|\/src\/lib\/|\/src\/web\/(lib|ui)\/(?!code-view|forms\.|zone)|\/src\/web\/people\/(properties|types)\.|\/src\/web\/insights\/(filters|filter-value|property-field|event-field|choices|query|whose)\.|\/src\/service\/pictures\/(format|readable|zone-text)\.|vite\/preload-helper/
+/** What most pages need, and nothing that needs forms. It comes with the first page, in one file: a dozen small ones would each wait for a connection. */
+const shared = /\/node_modules\/preact\/|\/src\/lib\/|\/src\/web\/(lib|ui)\/(?!code-view|forms\.|zone|about-document|in-place|tags|changes)|\/src\/web\/people\/(properties|types)\.|\/src\/web\/insights\/(filters|filter-value|property-field|event-field|choices|query|whose)\.|\/src\/web\/live\/(first-event|snippets|code-block)\.|\/src\/service\/pictures\/(format|readable|zone-text)\.|vite\/preload-helper/
 
 /** Writes dist/web: the web interface, each file with a hash of its contents in the name, and compressed beside it. */
 export async function buildWeb(outDir = folder('../dist/web/')) {

@@ -163,7 +163,7 @@ function Routed({ place }: { place: Place }) {
       <main>
         <NotHere title="This project does not exist, or you may not see it">
           <p>
-            <a href={linkTo(`project/${projects[0]!.id}`)}>Go to {projects[0]!.name}</a>
+            <a href={linkTo(`project/${projects[0]!.id}/${pages[0]!.name}`)}>Go to {projects[0]!.name}</a>
           </p>
           <RequiredFactor by={requires2fa} link={linkTo(`project/${projects[0]!.id}/settings/account`)} />
         </NotHere>

@@ -118,8 +118,8 @@ describe.skipIf(!hasBrowser)('addresses', () => {
     for (const path of ['', '#/', `#/project/${web.demo}`, `#/project/${web.demo}/`, '#/setup?secret=used']) {
       await page.goto('about:blank')
       await page.goto(`${web.facts.url}/${path}`)
-      await page.getByRole('heading', { name: 'Live' }).waitFor()
-      expect(page.url()).toMatch(/#\/project\/\d+\/live$/)
+      await page.getByRole('heading', { level: 1, name: /^Good / }).waitFor()
+      expect(page.url()).toMatch(/#\/project\/\d+\/home$/)
     }
     await page.context().close()
   })

@@ -27,6 +27,8 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
 
     const signedIn = await web.signedIn()
     await signedIn.goto(web.facts.url)
+    await signedIn.getByRole('heading', { level: 1, name: /^Good / }).waitFor()
+    await signedIn.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Live' }).click()
     await signedIn.getByRole('heading', { name: 'Live' }).waitFor()
     await signedIn.getByRole('button', { name: '$pageview' }).first().waitFor()
     expect(await accessibilityFindings(signedIn)).toEqual([])
@@ -37,7 +39,7 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
     await again.getByLabel('Password').fill(owner.password)
     expect(await accessibilityFindings(again)).toEqual([])
     await again.getByRole('button', { name: 'Sign in' }).click()
-    await again.getByRole('heading', { name: 'Live' }).waitFor()
+    await again.getByRole('heading', { level: 1, name: /^Good / }).waitFor()
     await again.getByRole('button', { name: 'Sign out' }).click()
     await again.getByRole('heading', { name: 'Sign in' }).waitFor()
   })

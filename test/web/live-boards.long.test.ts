@@ -119,6 +119,8 @@ describe.skipIf(!hasBrowser)('pages that follow the events', () => {
     await dialog.getByRole('option', { name: 'Go to Dashboards' }).waitFor()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
+    // The focus is not in a field.
+    await page.locator('main').focus()
     await page.keyboard.press('?')
     const keys = page.getByRole('dialog', { name: 'Keys' })
     await keys.getByText('Runs the statement').waitFor()

@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     await tile('Best customers').getByText(String(best.results[0]![0])).first().waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
     await page.goto(`${web.facts.url}/#/project/${web.demo}/insights`)
-    await page.getByRole('row', { name: /^Best customers SQL/ }).waitFor()
+    await page.getByRole('row', { name: /Best customers SQL/ }).waitFor()
   })
 
   test('a mistake is marked where it is, and mended by its own button', async () => {
@@ -270,6 +270,8 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     })
     await expect.poll(intervals, slow).toBe(String(week.length))
     await tile.getByRole('link', { name: 'Events per day' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Events per day' }).waitFor()
+    await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByRole('img', { name: /^Line chart/ }).waitFor()
     expect(await editor().textContent()).toBe(statement)
   })

@@ -1,3 +1,5 @@
+import { useEffect } from 'preact/hooks'
+import type { EventDefinitionAnswer } from '../../doors/answers/event-definitions.ts'
 import { castOf, templates } from '../dashboards/templates/templates.ts'
 import { Day, Weekly } from '../home/day.tsx'
 import '../home/home.css'
@@ -5,12 +7,17 @@ import { WhatChanged } from '../home/news.tsx'
 import { Recent } from '../home/recent.tsx'
 import { SetUp } from '../home/set-up.tsx'
 import { Starter } from '../home/starter.tsx'
-import { useHasNoEvents, useKnownEvents, useProperties } from '../lib/names.ts'
+import { get, type Page } from '../lib/api.ts'
+import { useProperties } from '../lib/names.ts'
 import { useProject, useUser } from '../lib/session.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
 import { FirstEvent } from '../live/first-event.tsx'
-import { PageHead, Working } from '../ui/parts.tsx'
+import { ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 
 const [saas] = templates
+const mostEvents = 500
+/** For the first event. */
+const lookEveryMs = 3000
 
 function greeting(timezone: string): string {
   const hour = Number(new Intl.DateTimeFormat('en', { hour: 'numeric', hourCycle: 'h23', timeZone: timezone }).format(new Date()))
@@ -21,10 +28,19 @@ const dateText = (timezone: string): string =>
 
 /** What happened since yesterday, what one looked at last, and what is left to set up. */
 export function Home() {
-  const { timezone } = useProject()
+  const { api, timezone } = useProject()
   const { first_name: name } = useUser()
-  const events = useKnownEvents()
-  const hasNoEvents = useHasNoEvents()
+  const { value, error, reload } = useLoaded(
+    (signal) => get<Page<EventDefinitionAnswer>>(api(`event_definitions/?limit=${mostEvents}`), signal),
+    [],
+  )
+  const events = value?.results
+  const hasNoEvents = events?.length === 0
+  useEffect(() => {
+    if (!hasNoEvents || error) return
+    const timer = setTimeout(reload, lookEveryMs)
+    return () => clearTimeout(timer)
+  }, [value, error])
   const numbers = useProperties('event').filter(({ is_numerical }) => is_numerical)
   return (
     <>
@@ -37,7 +53,8 @@ export function Home() {
           </span>
         }
       />
-      {events === null && <Working what="Reading events" />}
+      {error && <ErrorBox error={error} retry={reload} />}
+      {!events && !error && <Working what="Reading events" />}
       {hasNoEvents && (
         <div class="home">
           <FirstEvent />
@@ -46,7 +63,7 @@ export function Home() {
           </aside>
         </div>
       )}
-      {events !== null && events.length > 0 && (
+      {events && events.length > 0 && (
         <>
           <Day cast={castOf(saas!, events, numbers)} />
           <div class="home">

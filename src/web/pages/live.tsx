@@ -1,3 +1,4 @@
+import type { FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { EventNameField } from '../insights/event-field.tsx'
 import { Filters } from '../insights/filters.tsx'
@@ -11,7 +12,6 @@ import { type CurrentProject, useProject } from '../lib/session.ts'
 import { filtersOf, useAddress } from '../lib/use-address.ts'
 import { usePosition } from '../lib/use-position.ts'
 import { FirstEvent } from '../live/first-event.tsx'
-import { Now } from '../live/now.tsx'
 import { Properties } from '../people/properties.tsx'
 import { Scroll, UnfoldButton, UnfoldingRow } from '../ui/list-table.tsx'
 import { DraftField, Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
@@ -131,7 +131,7 @@ export function Live({ place }: PageProps) {
           onChange={(filters) => set({ properties: filters.length > 0 ? JSON.stringify(filters) : '' })}
         />
       </div>
-      {events !== null && <Now position={position} />}
+      {events !== null && <NowLater position={position} />}
       {error && <ErrorBox error={error} retry={retry} />}
       {events === null && !error && <Working what="Reading events" />}
       {isEmpty && (
@@ -151,6 +151,18 @@ export function Live({ place }: PageProps) {
       {events !== null && events.length > 0 && <EventTable events={events} isBusy={!isOf && !error} open={open} onOpen={setOpen} />}
     </>
   )
+}
+
+/** The events come first; what is above them, with its charts, a moment later. */
+const laterMs = 300
+function NowLater({ position }: { position: number | null }) {
+  const [Now, setNow] = useState<FunctionComponent<{ position: number | null }> | null>(null)
+  useEffect(() => {
+    const load = () => import('../live/now.tsx').then((module) => setNow(() => module.Now))
+    const timer = setTimeout(() => void load().catch(() => undefined), laterMs)
+    return () => clearTimeout(timer)
+  }, [])
+  return Now && <Now position={position} />
 }
 
 function EventTable({

@@ -166,7 +166,7 @@ function NewProject() {
     const body = { name: textOf(form, 'name'), timezone: textOf(form, 'timezone'), is_demo: isChecked(form, 'is_demo') }
     const made = await post<ProjectAnswer>(api('projects/'), body)
     await reload()
-    go(linkTo(`project/${made.id}`))
+    go(linkTo(`project/${made.id}/home`))
   }
   return (
     <section class="block">
@@ -191,7 +191,7 @@ function DeleteProject({ name, isAdmin }: { name: string; isAdmin: boolean }) {
   const drop = async () => {
     await remove(api(''))
     const other = projects.find(({ id }) => id !== project.id)
-    go(other ? linkTo(`project/${other.id}`) : '#/', true)
+    go(other ? linkTo(`project/${other.id}/home`) : '#/', true)
     await reload()
   }
   return (

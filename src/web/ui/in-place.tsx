@@ -38,7 +38,7 @@ export function InPlace({ label, value, empty, most, hasLines = false, onSave }:
       <button
         ref={opener}
         type="button"
-        class={`plain in-place${value === '' ? ' empty' : ''}`}
+        class={`plain in-place${value === '' ? ' unset' : ''}`}
         title={`Change: ${label}`}
         onClick={() => {
           isOpen.current = true

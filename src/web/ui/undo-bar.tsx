@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { latestRemoval, offerUndo, onRemoval } from '../lib/undo.ts'
-import { useAction } from './forms.tsx'
+import { latestRemoval, offerUndo, onRemoval, type Removal } from '../lib/undo.ts'
+import { ErrorBox } from './parts.tsx'
 import './undo-bar.css'
 
 /** How long it is offered while neither the pointer nor the focus is on it. */
@@ -10,16 +10,25 @@ const offeredMs = 30_000
 export function UndoBar() {
   const [removal, setRemoval] = useState(latestRemoval)
   const [isHeld, setHeld] = useState(false)
-  const { act, isBusy, failure } = useAction()
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<Error | null>(null)
   useEffect(() => onRemoval(() => setRemoval(latestRemoval())), [])
   useEffect(() => {
     if (removal === null || isHeld) return
     const timer = setTimeout(() => offerUndo(null), offeredMs)
     return () => clearTimeout(timer)
   }, [removal, isHeld])
+  const undo = (last: Removal) => {
+    setBusy(true)
+    setError(null)
+    last
+      .undo()
+      .then(() => offerUndo(null), setError)
+      .finally(() => setBusy(false))
+  }
   return (
     <div
-      class={`undo-bar${removal ? '' : ' empty'}`}
+      class={`undo-bar${removal ? '' : ' gone'}`}
       role="status"
       onPointerEnter={() => setHeld(true)}
       onPointerLeave={() => setHeld(false)}
@@ -29,13 +38,13 @@ export function UndoBar() {
       {removal && (
         <>
           <span>{removal.text}</span>
-          <button type="button" disabled={isBusy} onClick={() => act(() => removal.undo().then(() => offerUndo(null)))}>
+          <button type="button" disabled={isBusy} onClick={() => undo(removal)}>
             Undo
           </button>
           <button type="button" class="plain" aria-label="Close this message" onClick={() => offerUndo(null)}>
             ✕
           </button>
-          {failure}
+          {error && <ErrorBox error={error} />}
         </>
       )}
     </div>

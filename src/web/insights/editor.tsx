@@ -165,9 +165,10 @@ function InWords({ query }: { query: Query }) {
     </Guarded>
   )
 }
-const Words = ({ query, nameOf }: { query: Query; nameOf: (id: unknown) => string }) => (
-  <p class="question">{questionInWords(query, nameOf)}</p>
-)
+function Words({ query, nameOf }: { query: Query; nameOf: (id: unknown) => string }) {
+  const text = questionInWords(query, nameOf)
+  return text === '' ? null : <p class="question">{text}</p>
+}
 
 function KindTabs({ kind, onKind }: { kind: string; onKind: (kind: InsightKind) => void }) {
   const ref = useChosenInSight(kind) as RefObject<HTMLDivElement>

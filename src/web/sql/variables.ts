@@ -9,13 +9,43 @@ export interface Variable {
 /** By id. Ours are their names; other clients have ids of their own. */
 export type Variables = Readonly<Record<string, Variable>>
 
-/** What is not part of the statement: comments and texts in quotation marks. */
-const aside = /--[^\n]*|\/\*[^*]*(?:\*(?!\/)[^*]*)*\*\/|'(?:[^'\\]|\\.|'')*'/g
+/** Where a text in quotation marks ends; the one that is doubled begins the next text. */
+function textEnd(statement: string, from: number): number {
+  let at = from + 1
+  while (at < statement.length && statement[at] !== "'") at += statement[at] === '\\' ? 2 : 1
+  return at + 1
+}
+const endOf = (statement: string, mark: string, from: number): number => {
+  const at = statement.indexOf(mark, from)
+  return at < 0 ? statement.length : at + mark.length
+}
+
+/** Without what is not part of the statement: comments and texts in quotation marks. */
+function withoutAsides(statement: string): string {
+  const parts: string[] = []
+  let [from, at] = [0, 0]
+  while (at < statement.length) {
+    const end = statement.startsWith('--', at)
+      ? endOf(statement, '\n', at)
+      : statement.startsWith('/*', at)
+        ? endOf(statement, '*/', at + 2)
+        : statement[at] === "'"
+          ? textEnd(statement, at)
+          : null
+    if (end === null) at++
+    else {
+      parts.push(statement.slice(from, at))
+      ;[from, at] = [end, end]
+    }
+  }
+  return [...parts, statement.slice(from)].join(' ')
+}
+
 const placeholder = /\{\s*variables\.([A-Za-z_]\w*)\s*\}/g
 
 /** The variables in a statement, in their order. */
 export const variableNames = (statement: string): readonly string[] => [
-  ...new Set(Array.from(statement.replace(aside, ' ').matchAll(placeholder), ([, name]) => name!)),
+  ...new Set(Array.from(withoutAsides(statement).matchAll(placeholder), ([, name]) => name!)),
 ]
 
 const asObject = (value: unknown): Readonly<Record<string, unknown>> =>

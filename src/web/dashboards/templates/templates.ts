@@ -4,11 +4,15 @@ import type { Query } from '../../lib/api.ts'
 
 // Dashboards to begin with. A template names the roles that events play in a product; the events of a project are found by their names, and can be chosen.
 
+/** Of several, all must be in the name. */
+type Fit = RegExp | readonly RegExp[]
+const isFit = (fit: Fit, name: string): boolean => [fit].flat().every((part) => part.test(name))
+
 export interface Role {
   readonly name: string
   readonly title: string
   /** Names of events that fit, the best first. */
-  readonly fits: readonly RegExp[]
+  readonly fits: readonly Fit[]
   /** Of events whose numbers are added up: names of properties that fit. */
   readonly numbers?: readonly RegExp[]
 }
@@ -179,12 +183,12 @@ export const templates: readonly Template[] = [
       {
         name: 'cart',
         title: 'Adding to the cart',
-        fits: [/(add|put).*(cart|basket|bag)|(cart|basket).*add/i, /product[ _-]?added|cart|basket/i],
+        fits: [[/add|put/i, /cart|basket|bag/i], /product[ _-]?added|cart|basket/i],
       },
       {
         name: 'checkout',
         title: 'Beginning the checkout',
-        fits: [/checkout[ _-]?(start|begin|began)|(start|begin|began).*checkout/i, /checkout/i],
+        fits: [[/checkout/i, /start|begin|began/i], /checkout/i],
       },
       pay,
     ],
@@ -263,9 +267,9 @@ interface Named {
 }
 
 /** The event of a project that fits a role best: in the order of what fits, the most frequent first. */
-function fitting(fits: readonly RegExp[], names: readonly Named[], taken: ReadonlySet<string>): string | undefined {
+function fitting(fits: readonly Fit[], names: readonly Named[], taken: ReadonlySet<string>): string | undefined {
   for (const fit of fits) {
-    const found = names.find(({ name }) => fit.test(name) && !taken.has(name))
+    const found = names.find(({ name }) => isFit(fit, name) && !taken.has(name))
     if (found) return found.name
   }
   return undefined

@@ -214,6 +214,14 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     const cells = await numbers().locator('tbody td').allInnerTexts()
     // Of three of the first day, two bought later.
     expect(cells).toEqual(['Conversion', '66.67%', '100%', '–', '50%'])
+    // Somebody begins today, also soon after midnight.
+    const { api_token: api_key } = await web.api<{ api_token: string }>('GET', `/api/projects/${web.demo}/`)
+    const sent = await fetch(`${web.facts.url}/capture/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ api_key, event: '$pageview', distinct_id: 'of today' }),
+    })
+    expect(sent.status).toBe(200)
     await show(
       {
         ...funnel({}, 'trends'),

@@ -38,6 +38,12 @@ test.each<[template: string, events: readonly string[], roles: object]>([
   expect(rolesOf(template, events)).toEqual(roles)
 })
 
+test('an event that fits one role well is not taken by another one', () => {
+  const roles = rolesOf('shop', ['$pageview', 'product added', 'checkout started', 'purchase'])
+  expect(roles).toEqual({ visit: '$pageview', look: undefined, cart: 'product added', checkout: 'checkout started', pay: 'purchase' })
+  expect(rolesOf('saas', ['report created', 'account created'])).toMatchObject({ signUp: 'account created', use: 'report created' })
+})
+
 test('the property with the revenue is one with numbers', () => {
   const cast = castOf(templateOf('shop'), named('purchase'), named('quantity', 'price', 'revenue'))
   expect(cast.pay).toEqual({ event: 'purchase', number: 'revenue' })

@@ -178,7 +178,7 @@ export const templates: readonly Template[] = [
       {
         name: 'look',
         title: 'Looking at a product',
-        fits: [/(product|item)[ _-]?(was[ _-])?view|view(ed)?[ _-]?(product|item)/i, /product|item/i],
+        fits: [/(product|item)[ _-]?(was[ _-])?view|view(ed)?[ _-]?(product|item)/i, /product[ _-]?(detail|page|seen)/i, /product|item/i],
       },
       {
         name: 'cart',
@@ -266,29 +266,32 @@ interface Named {
   readonly name: string
 }
 
-/** The event of a project that fits a role best: in the order of what fits, the most frequent first. */
-function fitting(fits: readonly Fit[], names: readonly Named[], taken: ReadonlySet<string>): string | undefined {
-  for (const fit of fits) {
-    const found = names.find(({ name }) => isFit(fit, name) && !taken.has(name))
-    if (found) return found.name
-  }
-  return undefined
-}
+/** The first that fits and is not taken. */
+const firstFit = (fit: Fit, names: readonly Named[], taken: ReadonlySet<string>): string | undefined =>
+  names.find(({ name }) => isFit(fit, name) && !taken.has(name))?.name
 
 /** Which events of a project play the roles. `events`: the most frequent first. `numbers`: properties whose values are numbers. */
 export function castOf({ roles }: Template, events: readonly Named[], numbers: readonly Named[]): Cast {
-  const taken = new Set<string>()
+  const players = new Map<string, string>()
+  /** What fits a role well is not taken by another one that it fits a little. */
+  const cast = (those: readonly Role[]) => {
+    const levels = Math.max(0, ...those.map(({ fits }) => fits.length))
+    for (let level = 0; level < levels; level++)
+      for (const { name, fits } of those) {
+        const fit = fits[level]
+        const event = fit && !players.has(name) ? firstFit(fit, events, new Set(players.values())) : undefined
+        if (event !== undefined) players.set(name, event)
+      }
+  }
+  // Nearly anything is a use.
+  cast(roles.filter(({ name }) => name !== use.name))
+  cast(roles.filter(({ name }) => name === use.name))
   return Object.fromEntries(
-    // What fits a narrow description is taken before what fits nearly anything.
-    roles
-      .toSorted((a, b) => Number(a.name === use.name) - Number(b.name === use.name))
-      .map((role) => {
-        const event = fitting(role.fits, events, taken)
-        if (event === undefined) return [role.name, undefined]
-        taken.add(event)
-        const number = role.numbers && fitting(role.numbers, numbers, new Set())
-        return [role.name, { event, ...(number !== undefined && { number }) }]
-      }),
+    roles.map(({ name, numbers: fits = [] }) => {
+      const event = players.get(name)
+      const number = fits.map((fit) => firstFit(fit, numbers, new Set())).find((found) => found !== undefined)
+      return [name, event === undefined ? undefined : { event, ...(number !== undefined && { number }) }]
+    }),
   )
 }
 

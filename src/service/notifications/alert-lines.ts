@@ -1,4 +1,5 @@
 import { isObject } from '../../lib/is-object.ts'
+import { clipped } from '../pictures/chart.ts'
 import { stepGroups } from '../pictures/charts/funnels.ts'
 import { labelsOf } from '../pictures/charts/trends.ts'
 import { breakdownText } from '../pictures/charts/values.ts'
@@ -46,7 +47,7 @@ const rowsOf = (results: readonly unknown[]): readonly Fields[] =>
   results.filter(isObject).filter((row) => row.compare_label !== 'previous')
 
 const percent = (part: number, whole: number): number => (whole === 0 ? 0 : (part / whole) * 100)
-const labelOf = (value: unknown): string => (value === undefined ? '' : breakdownText(value))
+const labelOf = (value: unknown): string => (value === undefined ? '' : clipped(breakdownText(value)))
 
 export const displayOf = ({ trendsFilter }: Query): string | null => {
   const { display } = fieldsOf(trendsFilter)
@@ -142,7 +143,7 @@ const ofStatement: Reader = (results, { index }, { columns, types }) => {
   const isNumbers = (column: number) => rows.length > 0 && rows.every((row) => row[column] === null || typeof row[column] === 'number')
   const numbers = names.flatMap((_, column) => (isNumbers(column) ? [column] : []))
   const column = numbers[index]
-  const subject = column === undefined ? 'The value' : names[column]!
+  const subject = column === undefined ? 'The value' : clipped(names[column]!)
   if (column === undefined) return { lines: [], isNumber: true, unit: '', subject }
   const time = kinds.findIndex(isTime)
   if (rows.length > 1 && time >= 0) {
@@ -157,7 +158,7 @@ const ofStatement: Reader = (results, { index }, { columns, types }) => {
   }
   const label = names.findIndex((_, other) => !numbers.includes(other))
   const lines = rows.map(
-    (row): Line => ({ label: rows.length > 1 && label >= 0 ? String(row[label]) : '', data: [], total: numberOf(row[column]) }),
+    (row): Line => ({ label: rows.length > 1 && label >= 0 ? clipped(String(row[label])) : '', data: [], total: numberOf(row[column]) }),
   )
   return { lines, isNumber: true, unit: '', subject }
 }

@@ -59,6 +59,9 @@ const words: Readonly<Record<ConditionType, string>> = {
   relative_decrease: 'The decrease',
 }
 
+/** That a notice names: a statement may have thousands of rows. */
+const mostBreaches = 100
+
 /** Compares each line of the number: with a breakdown, one outside the bounds is enough. */
 export function checkAnswer(answer: unknown, rule: AlertRule, query: NumberAsked['query']): Checked {
   const { config, condition, threshold } = rule
@@ -68,6 +71,7 @@ export function checkAnswer(answer: unknown, rule: AlertRule, query: NumberAsked
   const text = (number: number) => shown(number, isShare, found.unit)
   const { lower, upper } = threshold.bounds
   let value: number | null = null
+  let more = 0
   const breaches: string[] = []
   for (const line of found.lines) {
     const compared = comparedValue(line, rule, found)
@@ -77,8 +81,9 @@ export function checkAnswer(answer: unknown, rule: AlertRule, query: NumberAsked
     const above = typeof upper === 'number' && compared > upper ? `${about}, above the upper threshold of ${text(upper)}.` : null
     const breach = below ?? above
     if (breach && breaches.length === 0) value = compared
-    if (breach) breaches.push(breach)
+    if (breach && breaches.length < mostBreaches) breaches.push(breach)
+    else if (breach) more++
     value ??= compared
   }
-  return { value, breaches }
+  return { value, breaches: more === 0 ? breaches : [...breaches, `And ${more} more outside the bounds.`] }
 }

@@ -41,11 +41,11 @@ function withoutAsides(statement: string): string {
   return [...parts, statement.slice(from)].join(' ')
 }
 
-const placeholder = /\{\s*variables\.([A-Za-z_]\w*)\s*\}/g
+const variableInBraces = /\{\s*variables\.([A-Za-z_]\w*)\s*\}/g
 
 /** The variables in a statement, in their order. */
 export const variableNames = (statement: string): readonly string[] => [
-  ...new Set(Array.from(withoutAsides(statement).matchAll(placeholder), ([, name]) => name!)),
+  ...new Set(Array.from(withoutAsides(statement).matchAll(variableInBraces), ([, name]) => name!)),
 ]
 
 const asObject = (value: unknown): Readonly<Record<string, unknown>> =>

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { linesOf } from '../../../src/service/notifications/alert-lines.ts'
+import { checkAnswer } from '../../../src/service/notifications/alert-value.ts'
 
 const linesIn = (kind: string, results: unknown, more: { index?: number; isOngoing?: boolean; query?: object; answer?: object } = {}) =>
   linesOf({ results, ...more.answer }, { query: { kind, ...more.query }, index: more.index ?? 0, isOngoing: more.isOngoing ?? false })
@@ -105,6 +106,26 @@ describe('of a statement', () => {
       ['free', 9],
     ])
   })
+})
+
+test('a notice names a hundred rows of a statement, in few characters each, and counts the others', () => {
+  const rows = Array.from({ length: 5_000 }, (_, i) => [i + 1, 'x'.repeat(10_000)])
+  const rule = {
+    condition: 'absolute_value',
+    threshold: { type: 'absolute', bounds: { upper: 0 } },
+    config: { series_index: 0, check_ongoing_interval: false },
+  } as const
+  const answer = {
+    results: rows,
+    columns: ['n', 'name'],
+    types: [
+      ['n', 'UInt64'],
+      ['name', 'String'],
+    ],
+  }
+  const { value, breaches } = checkAnswer(answer, rule, { kind: 'HogQLQuery' })
+  expect([value, breaches.length, breaches.at(-1)]).toEqual([1, 101, 'And 4900 more outside the bounds.'])
+  expect(breaches.join('').length).toBeLessThan(50_000)
 })
 
 test('of a stickiness: the mean number of intervals', () => {

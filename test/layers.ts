@@ -68,6 +68,7 @@ export const floors: readonly Floor[] = [
     rooms: {
       'service/network': ground,
       'service/pictures': ['lib'],
+      'service/bitmaps': ground,
       'service/accounts': ground,
       'service/jobs': [...ground, 'service/accounts'],
       'service/data-retention': [...ground, 'service/accounts', 'service/jobs'],
@@ -111,6 +112,7 @@ export const floors: readonly Floor[] = [
     summary: 'what programs and people reach',
     rooms: {
       'doors/answers': [...ground, 'service/saved', 'service/notifications'],
+      'doors/agents': [...ground, 'queries', 'service', 'doors/answers'],
       'doors/http': [
         ...ground,
         'language',
@@ -121,6 +123,7 @@ export const floors: readonly Floor[] = [
         'service',
         'root',
         'doors/answers',
+        'doors/agents',
       ],
       'doors/library': [...ground, 'events/imports', 'events/bulk', 'engine/storage', 'service', 'root', 'doors/answers', 'doors/http'],
       'doors/connected': [
@@ -142,6 +145,7 @@ export const floors: readonly Floor[] = [
         'engine/storage',
         'service',
         'root',
+        'doors/agents',
         'doors/http',
         'doors/library',
         'doors/connected',

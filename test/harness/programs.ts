@@ -18,6 +18,7 @@ const sources = {
   'answer-worker': 'src/engine/isolation/answer-worker.ts',
   'import-worker': 'src/doors/library/import-worker.ts',
   'plugin-worker': 'src/service/plugins/sandbox/plugin-worker.ts',
+  'png-worker': 'src/service/bitmaps/png-worker.ts',
   engine: 'src/engine.ts',
   'transform-kills': 'test/crash/transform-child.ts',
   'export-kills': 'test/service/exports/kill-child.ts',

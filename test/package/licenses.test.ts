@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
-import { inside, insidePluginWorker, outside, programs } from '../../build/cli.mjs'
+import { inside, insidePluginWorker, insidePngWorker, outside, programs } from '../../build/cli.mjs'
 
 // Whose code is inside the programs: each of these packages has its license beside them.
 
@@ -28,7 +28,7 @@ test('every package inside the programs and the library is in a list of licenses
   )
   const packages = new Set(files.flatMap((file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []))
   const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { dependencies: Record<string, string> }
-  const known = new Set([...inside, ...insidePluginWorker, ...Object.keys(dependencies)])
+  const known = new Set([...inside, ...insidePluginWorker, ...insidePngWorker, ...Object.keys(dependencies)])
   expect(packages).toContain('hono')
   expect([...packages].filter((name) => !known.has(name))).toEqual([])
 })

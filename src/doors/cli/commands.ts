@@ -23,6 +23,11 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./query.ts')).query,
   },
   {
+    name: 'mcp',
+    summary: 'Offers tools for agents over standard input and output (Model Context Protocol).',
+    load: async () => (await import('./mcp.ts')).mcp,
+  },
+  {
     name: 'backup',
     summary: 'Takes a copy of the data directory while it is used: to a folder, a tar file, or S3.',
     load: async () => (await import('./backup.ts')).backup,
@@ -90,12 +95,12 @@ export const commands: readonly ListedCommand[] = [
   {
     name: 'domains verify',
     summary: 'Confirms that a domain belongs to an organization, like its TXT record. Only a proven domain gives rights.',
-    load: async () => (await import('./domains-verify.ts')).verifyDomain,
+    load: async () => (await import('./domains/verify.ts')).verifyDomain,
   },
   {
     name: 'domains set',
     summary: 'Sets how users with addresses of a domain sign in. With none, somebody who is locked out comes in with a password.',
-    load: async () => (await import('./domains-set.ts')).setDomain,
+    load: async () => (await import('./domains/set.ts')).setDomain,
   },
   {
     name: 'users confirm',

@@ -1,5 +1,6 @@
 import type { Resource } from './resource.ts'
 import { actions } from './resources/actions.ts'
+import { agents } from './resources/agents.ts'
 import { alerts } from './resources/alerts.ts'
 import { annotations } from './resources/annotations.ts'
 import { backups } from './resources/backups.ts'
@@ -68,6 +69,7 @@ export const resources: readonly Resource[] = [
   historicalImport,
   ingestionWarnings,
   query,
+  agents,
   slowQueries,
   events,
   persons,

@@ -30,6 +30,8 @@ export interface Visit {
   /** The body as received; for rows with a schema, the service checks it. */
   readonly body: unknown
   readonly caller: Caller | null
+  /** Another request of the same caller: same rights, same limits. `path` begins with `/api/`. */
+  readonly again: (method: string, path: string, body: object | undefined, signal: AbortSignal) => Promise<Response>
   /** Aborts the connection of a response that has started and cannot be finished. False if the handler does not know its connection. */
   readonly breakOff: (error: unknown) => boolean
 }

@@ -21,6 +21,7 @@ import { createIdempotency } from './requests/idempotency.ts'
 import { ignoredFields, ignoredFieldsHeader } from './requests/ignored-fields.ts'
 import { pageOf } from './requests/pages.ts'
 import { checkParameters } from './requests/query-parameters.ts'
+import { sameCaller } from './requests/same-caller.ts'
 import { type ProjectVisit, Reply, type Visit } from './resource.ts'
 import { type Route, routes } from './routes.ts'
 import { createMetrics } from './server/metrics.ts'
@@ -35,7 +36,8 @@ const openHeaders: Readonly<Record<string, string>> = {
 }
 const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE, OPTIONS',
-  'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id',
+  'access-control-allow-headers':
+    'Authorization, Content-Type, Idempotency-Key, X-Request-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID',
   'access-control-max-age': '86400',
 }
 
@@ -123,9 +125,10 @@ const answering = (app: App, siteOf: ServiceOptions['siteOf']) => {
       mountedAt,
       host,
       breakOff,
+      again,
       onIgnored,
       onRate,
-    }: Pick<Visit, 'breakOff'> & {
+    }: Pick<Visit, 'breakOff' | 'again'> & {
       params: Record<string, string>
       address: string | null
       mountedAt: string | undefined
@@ -139,11 +142,15 @@ const answering = (app: App, siteOf: ServiceOptions['siteOf']) => {
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const row = route.rows.get(method)
     const body = lazyBody(request, app.requestBodies, row ?? {})
-    const wanted = wantedBy(route.resource, row, [...route.rows.values()][0]!.reach, method)
+    const wanted = wantedBy(route.resource, row, [...route.rows.values()][0]!, method)
     const arrival = { request, url, site, accounts: app.accounts, body, host }
     const identify = async () => (row?.isFromElsewhere ? null : (wanted.reach === 'open' ? loggedIn : authenticate)(arrival))
     const enter = (caller: Visit['caller']) =>
-      admit({ app, request, url, site, params, query: url.searchParams, body: undefined, caller, breakOff }, wanted, route.resource.tooLow)
+      admit(
+        { app, request, url, site, params, query: url.searchParams, body: undefined, caller, breakOff, again },
+        wanted,
+        route.resource.tooLow,
+      )
     const caller = await identify()
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
     if (row?.limits.includes('scim')) onRate(await throttle(['scim'], asOne(scimCallerOf(request, site.client))))
@@ -329,6 +336,7 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
         mountedAt: c.env.mountedAt,
         host: () => hostCallerOf(c.env.original),
         breakOff,
+        again: (...call) => respond(sameCaller(c.req.raw, ...call), c.env.address, undefined, c.env.original, c.env.mountedAt),
         // Errors have the header too: a missing field may be a misspelled one.
         onIgnored: (fields) => c.set('ignored', fields),
         onRate: (headers) => c.set('rate', headers),
@@ -343,15 +351,16 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
     failed(failures.notFound(c.req.path.startsWith('/api') ? 'Endpoint not found.' : 'Not found.'), c.get('id'), c.req.path),
   )
   hono.onError((error, c) => failed(error, c.get('id'), c.req.path))
-  return async (
+  async function respond(
     request: Request,
     address: string | null = null,
     cut?: () => void,
     original: unknown = request,
     mountedAt?: string,
-  ): Promise<Response> => {
+  ): Promise<Response> {
     const url = new URL(request.url)
     if (sendsEvents(request, url)) return answerEvents(request, url, address)
     return hono.fetch(underProjects(request), { address, original, ...(cut && { cut }), ...(mountedAt !== undefined && { mountedAt }) })
   }
+  return respond
 }

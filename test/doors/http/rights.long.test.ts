@@ -391,6 +391,8 @@ const invite = async ({ organization }: Place, target_email: string, secret: str
 
 const known: Known = {
   domain: (n) => `new${n}.example.com`,
+  jsonrpc: () => '2.0',
+  method: () => 'notifications/initialized',
   target_email: (n) => `new${n}@rights.test`,
   scopes: () => ['query:read'],
   query: () => ({ kind: 'SqlLikeQuery', query: 'select 1' }),

@@ -332,6 +332,8 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
   // None of the caller's.
   '401 401 404 404 401 404 | 404 404 404 404 | 403 403 403 403 | 403 403 403 403 | 403 401 403': ['passkeys.update', 'passkeys.remove'],
   '401 401 404 404 401 404 | 404 404 404 404 | ok ok ok ok | ok ok ok ok | ok 401 ok': ['personal_api_keys.current'],
+  // Each tool is requests to the other routes.
+  '401 401 ok ok 401 ok | ok ok ok ok | ok ok ok ok | ok ok ok ok | ok 401 ok': ['agents.call'],
 }
 
 /** Open to anybody. An invitation is for one address: others who are logged in cannot accept it, and no key counts as a login. */

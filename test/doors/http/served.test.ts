@@ -566,6 +566,13 @@ test('queries that took long', async () => {
   expect(await call('POST', inside('slow_queries/00000000-0000-7000-8000-000000000000/explain/'))).toMatchObject(refused(404, 'not_found'))
 })
 
+test('tools for agents', async () => {
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  expect(await call('POST', '/mcp', message, {})).toMatchObject(refused(401, 'not_authenticated'))
+  expect(await call('POST', '/mcp', { jsonrpc: '2.0' })).toMatchObject(refused(400, 'required', undefined, 'method'))
+  expect(await call('POST', '/mcp', message)).toMatchObject({ status: 200, body: { id: 1, result: { tools: expect.any(Array) } } })
+})
+
 test('every resource was spoken to, and has refused something', async () => {
   expect(await list(inside('ingestion_warnings/'))).toEqual(expect.any(Array))
   expect(await call('GET', inside('ingestion_warnings/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))

@@ -23,12 +23,13 @@ export interface Wanted {
   readonly isBeforeSecondFactor: boolean
 }
 
-export const wantedBy = (resource: Resource, row: Row | undefined, reach: Reach, method: string): Wanted =>
+/** `other`: a row of the same path, where none has the method. */
+export const wantedBy = (resource: Resource, row: Row | undefined, other: Row, method: string): Wanted =>
   row ?? {
-    reach,
+    reach: other.reach,
     level: resource.levels[isReading(method) ? 'read' : 'write'],
-    scope: defaultScope(resource.object, method),
-    limitedKeys: 'none',
+    scope: other.scope === 'any' ? 'any' : defaultScope(resource.object, method),
+    limitedKeys: other.scope === 'any' ? other.limitedKeys : 'none',
     needsRecentLogin: false,
     isBeforeSecondFactor: false,
   }

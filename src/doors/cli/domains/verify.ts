@@ -1,5 +1,5 @@
-import { type Command, wrongUsage } from './command.ts'
-import { directoryOptions, withDirectory } from './directory.ts'
+import { type Command, wrongUsage } from '../command.ts'
+import { directoryOptions, withDirectory } from '../directory.ts'
 
 export const verifyDomain: Command = {
   takes: '[DOMAIN]',

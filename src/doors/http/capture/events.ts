@@ -112,10 +112,26 @@ function* tokenOf(items: EventSource, batch: Json | null, form: URLSearchParams,
   }
   const beside = firstSet(form.get('api_key'), form.get('token'), query.get('api_key'), query.get('token'))
   if (beside !== undefined) return beside
-  throw new CaptureRefusal('missing-token', 'API key not provided. You can find your project API key in your project settings.')
+  throw new CaptureRefusal('missing-token', missingToken)
 }
 
-function checkedToken(token: unknown): string {
+const missingToken = 'API key not provided. You can find your project API key in your project settings.'
+
+/** The user of Basic authentication. */
+export function basicUser(headers: Headers): string | undefined {
+  const [scheme = '', value = ''] = (headers.get('authorization') ?? '').trim().split(' ', 2)
+  if (scheme.toLowerCase() !== 'basic') return undefined
+  const [user = ''] = Buffer.from(value, 'base64').toString('utf8').split(':', 1)
+  return user === '' ? undefined : user
+}
+
+export function bearer(headers: Headers): string | undefined {
+  const [scheme = '', value = ''] = (headers.get('authorization') ?? '').trim().split(' ', 2)
+  return scheme.toLowerCase() === 'bearer' && value !== '' ? value : undefined
+}
+
+export function checkedToken(token: unknown): string {
+  if (token === undefined) throw new CaptureRefusal('missing-token', missingToken)
   const refuse = (reason: 'token-not-string' | 'token-empty' | 'token-too-long' | 'token-not-ascii' | 'token-personal', name: string) =>
     new CaptureRefusal(reason, `API key is not valid: ${name}`)
   if (typeof token !== 'string') throw refuse('token-not-string', 'not_string')
@@ -186,4 +202,4 @@ function inOrder(value: unknown, level = 0): unknown {
 
 const firstSet = (...values: readonly unknown[]): unknown => values.find((value) => value !== undefined && value !== null)
 const kindOf = (value: unknown) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
-const invalid = (why: string) => new CaptureRefusal('invalid-payload', `Invalid payload: ${why}`)
+export const invalid = (why: string): CaptureRefusal => new CaptureRefusal('invalid-payload', `Invalid payload: ${why}`)

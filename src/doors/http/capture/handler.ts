@@ -11,11 +11,13 @@ import { attemptOf } from '../requests/attempt.ts'
 import type { Body, RequestBodies } from '../requests/request-bodies.ts'
 import type { CaptureRequest } from './body.ts'
 import { clientConfigAnswer, configScript, decoded } from './client-config.ts'
-import { forwardedFor, readCapture } from './events.ts'
+import { type Capture, forwardedFor, readCapture } from './events.ts'
 import { mustBeKnown, mustBeWhole, readFlagsRequest } from './flags-request.ts'
+import { otlpPath, readOtlp } from './otlp.ts'
 import { type EventResults, ingestEach, limitEach, readPerEventBatch, summaryOf } from './per-event.ts'
 import { CaptureRefusal, type RefusalReason, unknownProject } from './refusal.ts'
 import type { Scripts } from './scripts.ts'
+import { readSegment, segmentPaths } from './segment.ts'
 
 // The routes of client libraries. They are separate from the API for people: no permission rows, no schemas, the same parser for every path.
 
@@ -70,6 +72,28 @@ export const bodyLimits: Readonly<Record<string, number>> = {
   '/i/v0/e': 2 * megabyte,
   '/track': 2 * megabyte,
   '/engage': 2 * megabyte,
+  ...Object.fromEntries(segmentPaths.map((path) => [path, (/(batch|import)$/.test(path) ? 20 : 2) * megabyte])),
+  [otlpPath]: 20 * megabyte,
+}
+
+/** How the events of a path are read, and what says that they were taken. */
+interface Reading {
+  read(request: CaptureRequest, now: Date, address: string | null): Promise<Capture>
+  readonly taken: object
+}
+const readings: Readonly<Record<string, Reading>> = {
+  '/engage': { read: (request, now, address) => readCapture(request, now, { isEngage: true, address }), taken: { status: 1 } },
+  ...Object.fromEntries(
+    segmentPaths.map((path): [string, Reading] => [
+      path,
+      { read: (request, _, address) => readSegment(request, path, address), taken: { success: true } },
+    ]),
+  ),
+  [otlpPath]: { read: (request, _, address) => readOtlp(request, address), taken: { partialSuccess: {} } },
+}
+const usualReading: Reading = {
+  read: (request, now, address) => readCapture(request, now, { isEngage: false, address }),
+  taken: { status: 1 },
 }
 /** The limit after decompression, on every path. */
 export const unpackedLimit = 20 * megabyte
@@ -133,7 +157,7 @@ export async function takeEvents(request: Request, services: CaptureServices, ad
     body = await services.intake.read(request, limit, tooLarge(limit))
     const capture = captureOf(request, url, body, unpackedLimit)
     if (path === perEventPath) return await takeEach(request, capture, services, address)
-    return await takeAll(request, capture, services, { isEngage: path === '/engage', address, path })
+    return await takeAll(request, capture, services, { address, path })
   } catch (error) {
     return refusal(request, path, services, error)
   } finally {
@@ -205,10 +229,11 @@ async function takeAll(
   request: Request,
   capture: CaptureRequest,
   services: CaptureServices,
-  { path, ...options }: { isEngage: boolean; address: string | null; path: string },
+  { path, address }: { readonly address: string | null; readonly path: string },
 ): Promise<CaptureAnswer> {
-  const { token, events, ...read } = await readCapture(capture, services.clock(), options)
-  const facts = { ...read, attempt: attemptOf(request), sender: new RequestSender(request, services, options.address) }
+  const { read, taken } = readings[path] ?? usualReading
+  const { token, events, ...said } = await read(capture, services.clock(), address)
+  const facts = { ...said, attempt: attemptOf(request), sender: new RequestSender(request, services, address) }
   const project = await services.projectOf(token)
   if (!project) throw unknownProject(token)
   const limited = facts.isHistorical ? await services.importLimit?.(token, events.count) : null
@@ -217,7 +242,7 @@ async function takeAll(
   if (quota?.refused) return overQuota(request, path, services, token, quota.refused)
   await project.ingestEvents(events, facts)
   await quota?.count(events.count)
-  return capture.query.get('beacon') === '1' ? { status: 204, body: null, headers: cors(request) } : json(request, 200, { status: 1 })
+  return capture.query.get('beacon') === '1' ? { status: 204, body: null, headers: cors(request) } : json(request, 200, taken)
 }
 
 async function takeEach(

@@ -149,7 +149,8 @@ test('what stands for features that do not exist is a script', async () => {
 })
 
 test('no script takes the place of a capture route', async () => {
-  for (const path of Object.keys(bodyLimits)) {
+  // Those of other clients have bodies of their own.
+  for (const path of Object.keys(bodyLimits).filter((one) => !one.startsWith('/v1/'))) {
     const body = JSON.stringify({ api_key: key, batch: [{ event: 'a', distinct_id: 'u', uuid: crypto.randomUUID(), properties: {} }] })
     const taken = await handler(
       new Request(`http://localhost${path}/`, { method: 'POST', body, headers: { authorization: `Bearer ${key}` } }),

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { pngOf } from '../../service/bitmaps/png.ts'
 import { pictureOf } from '../../service/pictures/picture.ts'
-import type { Query } from './questions.ts'
+import { type Query, seriesNamesOf } from './questions.ts'
 import { clipped, recorded } from './recorded.ts'
 import { tableOf, tableText } from './tables.ts'
 
@@ -26,6 +26,8 @@ export interface Answer {
   readonly title: string
   /** Over the picture; a name that somebody gave. */
   readonly name?: string
+  /** What the agent should know besides. */
+  readonly hints?: readonly string[]
 }
 
 const plural = (count: number, one: string) => `${count} ${one}${count === 1 ? '' : 's'}`
@@ -63,16 +65,18 @@ const rangeOf = ({ resolved_date_range: range }: Readonly<Record<string, unknown
 /** The answer to a query: table, address, picture. */
 export async function chartAnswer(
   project: ProjectFacts,
-  { query, answer, title, name = title }: Answer,
+  { query, answer, title, name = title, hints = [] }: Answer,
   page: string | null,
 ): Promise<CallToolResult> {
-  const table = tableOf(answer, query.kind === 'StickinessQuery' ? 'intervals' : 'date')
+  const first = query.kind === 'StickinessQuery' ? 'intervals' : 'date'
+  const table = tableOf(answer, { names: seriesNamesOf(query), first })
   const { head, data } = rowsText(table, { hasMore: answer.hasMore === true })
   const svg = pictureOf(query, answer, { title: name, timezone: project.timezone, isLight: true })
   const text = [
     `${title}: ${head} Project ${project.id} (${project.timezone})${rangeOf(answer)}.`,
     data,
     ...warningsOf(answer),
+    ...hints,
     ...(page === null ? [] : [`Page: ${page}`]),
     `Query, for list_people and save_insight: ${JSON.stringify(query)}`,
   ].join('\n')

@@ -5,6 +5,43 @@ import { breakdowns } from '../../queries/web/schema.ts'
 
 export type Query = { readonly kind: string } & Readonly<Record<string, unknown>>
 
+const mathWords: Readonly<Record<string, string>> = {
+  dau: 'people',
+  weekly_active: 'people of 7 days',
+  monthly_active: 'people of 30 days',
+  unique_session: 'sessions',
+  first_time_for_user: 'people for the first time',
+}
+
+/** What to call the series of a trend; their answers have only the name of the event. */
+export function seriesNamesOf({ kind, series, trendsFilter }: Query): readonly string[] {
+  const { formula } = (trendsFilter ?? {}) as { readonly formula?: string }
+  if (kind !== 'TrendsQuery' || formula !== undefined || !Array.isArray(series)) return []
+  return (series as readonly Readonly<Record<string, unknown>>[]).map(
+    ({ custom_name: name, event, id, math = 'total', math_property: property }) => {
+      const what = id === undefined ? String(event ?? 'all events') : `action ${String(id)}`
+      if (name) return String(name)
+      if (math === 'total') return what
+      return `${mathWords[String(math)] ?? (property === undefined ? String(math) : `${String(math)} of ${String(property)}`)}, ${what}`
+    },
+  )
+}
+
+/** Properties that a question names, of events and of people. */
+export function propertiesOf(query: Query): { readonly event: ReadonlySet<string>; readonly person: ReadonlySet<string> } {
+  const found = { event: new Set<string>(), person: new Set<string>() }
+  const visit = (value: unknown): void => {
+    if (value === null || typeof value !== 'object') return
+    const { key, property, math_property: counted, type, operator } = value as Readonly<Record<string, unknown>>
+    if (typeof counted === 'string') found.event.add(counted)
+    const name = operator === undefined ? property : key
+    if (typeof name === 'string' && (type === 'event' || type === 'person')) found[type].add(name)
+    for (const inner of Object.values(value)) visit(inner)
+  }
+  visit(query)
+  return found
+}
+
 export const projectField = z.int().min(1).optional().describe('Id of the project; default: the current one of the user')
 
 const operators = [
@@ -35,7 +72,7 @@ const filterSchema = z.object({
 })
 type Filter = z.output<typeof filterSchema>
 
-const filters = z.array(filterSchema).optional().describe('Conditions that must all hold')
+export const filters = z.array(filterSchema).optional().describe('Conditions that must all hold')
 
 /** A series of a trend, a step of a funnel. */
 const eventSchema = z.object({
@@ -67,13 +104,15 @@ const seriesSchema = eventSchema.extend({
   math: z
     .enum(maths)
     .optional()
-    .describe('total: events (default); dau: people; first_time_for_user: people for the first time; sum, avg, … need property'),
+    .describe(
+      'total: events (default); dau: different people, in each interval or, for one total, in the whole range; first_time_for_user: people who do this event for the first time ever; sum, avg, … of property',
+    ),
   property: z.string().optional().describe('Numeric property of the event, for sum, avg, median, p90, p95, p99, min, max'),
 })
 
 const dates = {
   date_from: z.string().optional().describe('-30d, -12w, mStart, 2026-01-31, or all; default -7d'),
-  date_to: z.string().optional().describe('Same forms; default: now'),
+  date_to: z.string().optional().describe('Same forms; the whole of that day; default: now'),
 }
 const shared = {
   project: projectField,
@@ -86,14 +125,17 @@ const interval = z.enum(['minute', 'hour', 'day', 'week', 'month']).optional()
 const breakdown = z
   .object({
     property: z.union([z.string(), z.int()]).describe('Name of a property, or id of a cohort'),
-    type: z.enum(['event', 'person', 'session', 'group', 'cohort']).default('event'),
+    type: z
+      .enum(['event', 'person', 'session', 'group', 'cohort'])
+      .default('event')
+      .describe('Where the property is, as describe_data lists it'),
     group_type_index: z.int().optional(),
     limit: z.int().min(1).max(100).optional().describe('Values shown, the largest first, the others as Other; default 25'),
   })
   .optional()
 const compare = z.boolean().optional().describe('Also for the period before')
 
-const filterOf = ({ type, operator, value, ...filter }: Filter) => ({
+export const filterOf = ({ type, operator, value, ...filter }: Filter) => ({
   ...filter,
   type,
   operator: operator ?? (type === 'cohort' ? 'in' : 'exact'),
@@ -156,17 +198,20 @@ const question = <S extends z.ZodObject>(one: Question<S>): Question<S> => one
 export const questions = {
   query_trends: question({
     title: 'Trends',
-    description: 'Counts events or people over time, or in total, with breakdown and formulas. Use for how many, how much, which most.',
+    description:
+      'Counts events or people over time, or in total, with breakdown and formulas: how many, how much, which most. For single events use list_events.',
     input: z.object({
       series: z.array(seriesSchema).min(1).max(10),
-      formula: z.string().optional().describe('Of the series, in place of them: A / B * 100'),
+      formula: z.string().optional().describe('Of the series, in place of them: A / B * 100. 0 where it divides by 0'),
       interval,
       breakdown,
       compare,
       display: z
         .enum(displayNames)
         .optional()
-        .describe('line (default), bar, area, cumulative: over time; number, pie, total_bar, table, map: one total for the range'),
+        .describe(
+          'line (default), bar, area, cumulative (each person once): over time; number, pie, total_bar, table, map: one total for the range',
+        ),
       ...shared,
     }),
     queryOf: (asked) => ({
@@ -202,7 +247,9 @@ export const questions = {
       view: z
         .enum(['steps', 'trends', 'time_to_convert'])
         .optional()
-        .describe('steps (default), trends: conversion by interval, time_to_convert: how long'),
+        .describe(
+          'steps (default): counts, average and median seconds; trends: conversion by interval; time_to_convert: people by how long it took',
+        ),
       interval,
       breakdown,
       ...shared,

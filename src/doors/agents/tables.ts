@@ -28,9 +28,19 @@ function pivoted(rows: readonly Row[], across: (row: Row) => string, down: (row:
   }
 }
 
+/** How series are called where the answer has only the name of their event. */
+export interface SeriesNames {
+  /** By the order of the series. */
+  readonly names: readonly string[]
+  /** What the rows of a chart over time are. */
+  readonly first: string
+}
+const noNames: SeriesNames = { names: [], first: 'date' }
+
 /** `Signed up, Chrome (previous)`. A label that already ends with the value of the breakdown does not repeat it. */
-function seriesName(row: Row): string {
-  const [label, status, value, compare] = naming.map((name) => (row[name] === null || row[name] === undefined ? '' : String(row[name])))
+function seriesName(row: Row, own?: string): string {
+  const [given, status, value, compare] = naming.map((name) => (row[name] === null || row[name] === undefined ? '' : String(row[name])))
+  const label = own !== undefined && value === '' ? own : given
   const parts = [status || label, value === '' || label === value || label?.endsWith(` ${value}`) ? '' : value].filter(Boolean)
   return `${parts.join(', ') || 'value'}${compare === 'previous' ? ' (previous)' : ''}`
 }
@@ -38,22 +48,24 @@ function seriesName(row: Row): string {
 const share = (part: unknown, whole: unknown): string | null =>
   typeof part === 'number' && typeof whole === 'number' && whole > 0 ? `${Math.round((part / whole) * 10_000) / 100} %` : null
 
+const seconds: Readonly<Record<string, string>> = { average_conversion_time: 'average_seconds', median_conversion_time: 'median_seconds' }
+
 /** Beside each step how many of the first one got there, and of the one before. */
 function funnelTable(names: readonly string[], rows: readonly Row[]): Table {
   let first: Row | undefined
+  const shown = names.filter((name) => name !== 'order')
   return {
-    columns: [...names.filter((name) => name !== 'order'), 'of first step', 'of step before'],
+    columns: [...shown.map((name) => seconds[name] ?? name), 'of first step', 'of step before'],
     rows: rows.map((row, i) => {
       const isFirst = row.order === 0
       if (isFirst) first = row
       const counts = [share(row.count, first?.count), isFirst ? null : share(row.count, rows[i - 1]?.count)]
-      return [...names.filter((name) => name !== 'order').map((name) => row[name]), ...counts]
+      return [...shown.map((name) => row[name]), ...counts]
     }),
   }
 }
 
-/** `first`: what the rows of a chart are. */
-export function tableOf(answer: Row, first = 'date'): Table {
+export function tableOf(answer: Row, { names: series, first }: SeriesNames = noNames): Table {
   const { columns, results } = answer as { readonly columns?: unknown; readonly results?: unknown }
   if (Array.isArray(columns) && Array.isArray(results) && !isSiteTable(columns))
     return { columns: (columns as unknown[]).map(String), rows: results as readonly (readonly unknown[])[] }
@@ -69,8 +81,11 @@ export function tableOf(answer: Row, first = 'date'): Table {
         'began',
         names.includes('aggregation_value') ? 'aggregation_value' : 'count',
       )
-    if (names.includes('average_conversion_time')) return funnelTable(names, rows)
-    if (names.includes('date') && names.includes('value')) return pivoted(rows, seriesName, (row) => String(row.date), first, 'value')
+    if (names.includes('count') && names.includes('average_conversion_time')) return funnelTable(names, rows)
+    const named = (row: Row) => seriesName(row, typeof row.order === 'number' ? series[row.order] : undefined)
+    if (names.includes('order') && names.includes('value') && !names.includes('date') && !names.includes('row'))
+      return { columns: ['series', 'value'], rows: rows.map((row) => [named(row), row.value]) }
+    if (names.includes('date') && names.includes('value')) return pivoted(rows, named, (row) => String(row.date), first, 'value')
     if (names.includes('row') && names.includes('column'))
       return pivoted(
         rows,

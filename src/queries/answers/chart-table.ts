@@ -78,6 +78,9 @@ const tableOf = (columns: readonly Column[], rows: readonly Fields[]): Table => 
 
 const isSeries = (row: unknown): row is Fields & { data: readonly unknown[]; days: readonly unknown[] } =>
   isFields(row) && Array.isArray(row.data) && Array.isArray(row.days)
+/** Of a formula there are no points beside it. */
+const isTotal = (row: unknown): row is Fields =>
+  isFields(row) && 'aggregated_value' in row && (row.data === null || (Array.isArray(row.data) && row.data.length === 0))
 const isHeatmap = (row: unknown): row is Fields & { calendar_heatmap_data: { data: readonly Fields[] } } =>
   isFields(row) && isFields(row.calendar_heatmap_data)
 const isStep = (row: unknown): row is Fields => isFields(row) && 'action_id' in row && 'average_conversion_time' in row
@@ -143,8 +146,8 @@ export function chartTable({ results, columns, compare_results: previous }: Char
       cells,
       results.flatMap((row) => row.calendar_heatmap_data.data.map((cell) => ({ ...row, ...cell }))),
     )
+  if (results.every(isTotal)) return tableOf(totals, results)
   if (results.every(isSeries)) {
-    if (results.every((row) => 'aggregated_value' in row && row.data.length === 0)) return tableOf(totals, results)
     return tableOf(
       points,
       results.flatMap((row) => row.data.map((value, i) => ({ ...row, date: row.days[i], value }))),

@@ -4,10 +4,12 @@ import { hasProvenOwner, takeMails } from '../accounts/organizations/mail-limits
 import type { AccountTables, Notice, NoticeDelivery, ProjectRecord } from '../accounts/records.ts'
 import { sealedFor } from '../accounts/secrets/resealing.ts'
 import { sameEmail } from '../accounts/users/users.ts'
+import { pngOf } from '../bitmaps/png.ts'
 import { dueRows } from '../jobs/due-rows.ts'
 import type { Due, Kind, Share } from '../jobs/kind.ts'
 import type { NotificationParts } from './parts.ts'
 import type { NoticeContent } from './records.ts'
+import { type Chat, chatMessage, chatOf, type Picture, pictureScale } from './sinks/chat.ts'
 import { mailOf } from './sinks/email.ts'
 import { webhookBody, webhookRequest } from './sinks/webhook.ts'
 import { sweepNotices } from './sweep.ts'
@@ -17,6 +19,8 @@ import { mailRefusal } from './targets.ts'
 // and its own note repeats the delivery under the same id.
 
 const sendingMs = 20_000
+/** Of one message to a chat. */
+const mostPictures = 9
 
 class Refused extends Error {
   readonly isFinal: boolean
@@ -39,11 +43,22 @@ async function secretOf({ context, box }: NotificationParts, { alert_id, subscri
   )
 }
 
+/** Drawn when it is sent: a notice is kept as text. */
+const picturesFor = (chat: Chat, { items }: NoticeContent): Promise<readonly Picture[]> => {
+  const scale = pictureScale[chat]
+  return Promise.all(items.slice(0, mostPictures).map(async ({ svg }) => (svg === null || scale === 0 ? null : pngOf(svg, scale))))
+}
+
 async function sendWebhook(parts: NotificationParts, delivery: NoticeDelivery, notice: Notice, signal: AbortSignal): Promise<void> {
-  const body = webhookBody(notice.content as unknown as NoticeContent, notice)
-  const { headers, body: bytes } = webhookRequest(body, delivery.id, await secretOf(parts, delivery), parts.context.clock())
-  const answer = await parts.fetch({ url: delivery.target, method: 'POST', headers, body: bytes }, signal)
-  const { href, host } = new URL(delivery.target)
+  const content = notice.content as unknown as NoticeContent
+  const chat = chatOf(delivery.target)
+  const { headers, body } = chat
+    ? chatMessage(chat, content, await picturesFor(chat, content))
+    : webhookRequest(webhookBody(content, notice), delivery.id, await secretOf(parts, delivery), parts.context.clock())
+  const target = new URL(delivery.target)
+  target.hash = ''
+  const { href, host } = target
+  const answer = await parts.fetch({ url: href, method: 'POST', headers, body }, signal)
   // A redirect of a POST may have become a GET of some page.
   if (answer.url !== href) throw new Refused(`${host} redirects to another address. Use that one.`, true)
   if (answer.status >= 200 && answer.status < 300) return

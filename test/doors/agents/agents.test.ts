@@ -63,7 +63,7 @@ test('people, events and their numbers, as the routes answer them', async () => 
   expect(rowsOf(described.text)).toEqual(
     expect.arrayContaining([
       ['signed up', '3', '2024-01-03T10:00:00Z', ''],
-      ['email', 'mostly String', expect.stringContaining('a@x.test')],
+      ['email', 'String', expect.stringContaining('a@x.test')],
     ]),
   )
   const properties = rowsOf((await called(client, 'describe_data', { event: 'paid' })).text)
@@ -113,7 +113,11 @@ const asked: readonly (readonly [string, Record<string, unknown>, string[]])[] =
   ['query_lifecycle', { event: { event: 'signed up' }, ...range }, ['2024-01-03', '2', '0', '0', '0']],
   ['query_paths', { include: ['custom_event'], ...range }, ['1_opened', '2_closed', '1', '300000']],
   ['query_web', range, ['visitors', 'unit', '0', '0']],
-  ['query_trends', { series: [{ event: 'paid', math: 'sum', property: 'price' }], display: 'number', ...range }, ['0', 'paid', '12.5']],
+  [
+    'query_trends',
+    { series: [{ event: 'paid', math: 'sum', property: 'price' }], display: 'number', ...range },
+    ['sum of price, paid', '12.5'],
+  ],
   ['query_trends', { series: [{ event: 'paid' }, { event: 'signed up' }], formula: 'A / B * 100', ...range }, ['2024-01-01', '0']],
   [
     'run_sql',

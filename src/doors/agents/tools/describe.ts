@@ -35,14 +35,16 @@ const section = (title: string, table: Table, count = table.rows.length): string
 const typeText = ({ property_type: declared, counts, is_numerical: isNumerical }: PropertyDefinitionAnswer): string => {
   if (declared) return declared
   if (isNumerical) return 'Numeric'
-  const [most] = Object.entries({
+  const all = Object.entries({
     Numeric: counts.numeric + counts.numeric_text,
     String: counts.text,
     Boolean: counts.boolean,
     DateTime: counts.time,
     'list or object': counts.other,
   }).sort((a, b) => b[1] - a[1])
-  return most && most[1] > 0 ? `mostly ${most[0]}` : 'unknown'
+  const [most] = all
+  if (!most || most[1] === 0) return 'unknown'
+  return all.filter(([, count]) => count > 0).length === 1 ? most[0] : `mostly ${most[0]}`
 }
 
 interface Sample {
@@ -85,7 +87,7 @@ async function eventSection(call: ToolCall, project: number, event: string): Pro
     .slice(0, shownProperties)
     .map(({ property, sample_values: values, sample_count: count }) => [property, types.get(property) ?? '', count, examples(values)])
   const table = { columns: ['property', 'type', 'different values', 'examples'], rows }
-  return section(`Properties of the latest ${latestEvents} events of this name`, table, found.length)
+  return section(`Properties of the latest events of this name (at most ${latestEvents})`, table, found.length)
 }
 
 async function personSection(call: ToolCall, project: number): Promise<string | null> {
@@ -93,7 +95,8 @@ async function personSection(call: ToolCall, project: number): Promise<string | 
   const definitions = await allowed(
     call.api.call<Page<PropertyDefinitionAnswer>>({ path, query: { type: 'person', limit: 500 } }, call.signal),
   )
-  if (!definitions || definitions.results.length === 0) return null
+  if (!definitions) return null
+  if (definitions.results.length === 0) return 'No properties of people.'
   const byUse = [...definitions.results].sort((a, b) => b.count - a.count).slice(0, shownProperties)
   const samples = await ask(call, project, {
     kind: 'ActorsPropertyTaxonomyQuery',

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { mostRows, rowsText, textAnswer } from '../answers.ts'
-import { projectField, type Query } from '../questions.ts'
+import { filterOf, filters, projectField, type Query } from '../questions.ts'
 import { clipped } from '../recorded.ts'
 import { tableOf } from '../tables.ts'
 import { defineTool } from '../tool.ts'
@@ -78,6 +78,56 @@ function sourceOf({ query, day, series, breakdown, status, step, interval, from_
   }
 }
 
+export const listEvents = defineTool({
+  name: 'list_events',
+  title: 'List events',
+  description:
+    'Single events with their properties, the latest first, or by a property: which were the last purchases, which was the largest.',
+  input: z.object({
+    project: projectField,
+    event: z.string().optional(),
+    filters,
+    properties: z.array(z.string()).max(20).optional().describe('Properties of the event to show; default: all, as JSON'),
+    order_by: z.string().optional().describe('Property to order by, the largest first; default: time'),
+    date_from: z.string().optional().describe('As of query_trends; default: -30d'),
+    date_to: z.string().optional(),
+    limit: z.int().min(1).max(mostRows).optional().describe('Default 20'),
+    offset: z.int().min(0).optional(),
+  }),
+  scope: 'query:read',
+  run: async (
+    {
+      project: id,
+      event,
+      filters: conditions,
+      properties,
+      order_by: by,
+      date_from: after = '-30d',
+      date_to: before,
+      limit = 20,
+      offset = 0,
+    },
+    call,
+  ) => {
+    const project = await call.project(id)
+    const shown = properties?.map((name) => `properties.${quotedName(name)}`) ?? ['toString(properties)']
+    const answer = await ask(call, project.id, {
+      kind: 'EventsQuery',
+      select: ['event', 'timestamp', 'distinct_id', ...shown],
+      ...(event !== undefined && { event }),
+      ...(conditions?.length && { properties: conditions.map(filterOf) }),
+      orderBy: [by === undefined ? 'timestamp DESC' : `toFloat(properties.${quotedName(by)}) DESC`],
+      after,
+      ...(before !== undefined && { before }),
+      limit,
+      offset,
+    })
+    const columns = ['event', 'timestamp', 'distinct_id', ...(properties ?? ['properties'])]
+    const { head, data } = rowsText({ columns, rows: tableOf(answer).rows }, { hasMore: answer.hasMore === true })
+    return textAnswer(`Events: ${head} Project ${project.id}. Offset ${offset}.`, data, ...warningLines(answer))
+  },
+})
+
 export const listPeople = defineTool({
   name: 'list_people',
   title: 'List people',
@@ -98,24 +148,33 @@ export const listPeople = defineTool({
     const names = properties ?? ['name', 'email']
     const answer = await ask(call, project.id, {
       kind: 'ActorsQuery',
-      select: ['id', 'created_at', ...names.map((name) => `properties.${quotedName(name)}`)],
+      select: ['actor', 'created_at', ...names.map((name) => `properties.${quotedName(name)}`)],
       ...(source && { source }),
       ...(search !== undefined && { search }),
       limit,
       ...(offset !== undefined && { offset }),
     })
     const { head, data } = rowsText(
-      { columns: ['person_id', 'created_at', ...names], rows: tableOf(answer).rows },
+      {
+        columns: ['person_id', 'distinct_id', 'created_at', ...names],
+        rows: tableOf(answer).rows.map(([actor, ...rest]) => [...idsOf(actor), ...rest]),
+      },
       { hasMore: answer.hasMore === true },
     )
     return textAnswer(
       `People: ${head} Project ${project.id}. Offset ${offset ?? 0}.`,
       data,
       ...warningLines(answer),
-      page(call.api.page(project.id, 'people')),
+      source === null ? page(call.api.page(project.id, 'people')) : null,
     )
   },
 })
+
+/** Of a person or a group. */
+const idsOf = (actor: unknown): readonly unknown[] => {
+  const { id, distinct_ids: ids } = actor as { readonly id?: unknown; readonly distinct_ids?: readonly unknown[] }
+  return [id, ids?.[0] ?? null]
+}
 
 /** A name is one: backticks in it are doubled. */
 const quotedName = (name: string) => `\`${name.replaceAll('`', '``')}\``

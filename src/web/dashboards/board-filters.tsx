@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { DateRange } from '../dates/date-range.tsx'
 import { endFor, type Range } from '../dates/ranges.ts'
+import { savedForList } from '../filters/saved-filters.tsx'
 import { Filters } from '../insights/filters.tsx'
 import { daysOfRange, naturalInterval } from '../insights/intervals.ts'
 import { useProject } from '../lib/session.ts'
@@ -44,6 +45,7 @@ export function BoardFiltersBar({
         label="Filter all tiles"
         onChange={(changed) => onChange({ ...filters, properties: changed })}
       />
+      {savedForList(properties, (changed) => onChange({ ...filters, properties: changed }))}
       {isChanged && (
         <span class="actions">
           <button type="button" onClick={onKeep}>

@@ -455,7 +455,15 @@ const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
     ? { name: (n) => `New filters ${n}`, properties: () => [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }] }
     : {}
   const role = row.name === 'project_roles.create' ? await newRole(at, false) : ''
-  const more: Known = { ...known, ...view, ...filters, role_id: () => role, user_uuid: () => joined, plugin: () => plugin, insight: () => insight }
+  const more: Known = {
+    ...known,
+    ...view,
+    ...filters,
+    role_id: () => role,
+    user_uuid: () => joined,
+    plugin: () => plugin,
+    insight: () => insight,
+  }
   const body = sample(row.body, more)
   for (const name of besides[row.name] ?? []) Object.assign(body as object, { [name]: more[name]!(0) })
   expect(row.body.safeParse(body).error, `${row.name}: say in \`known\` what its schema does not say`).toBeUndefined()

@@ -1,7 +1,7 @@
 import { check } from '../../../service/accounts/fields.ts'
 import type { SavedFilter } from '../../../service/accounts/records.ts'
 import { savedFilterChange, savedFilterInput } from '../../../service/saved/saved-filters.ts'
-import { type SavedFilterAnswer, savedFilterSchema } from '../../answers/saved-filters.ts'
+import { type SavedFilterAnswer, savedFilterSchema } from '../../answers/insights.ts'
 import { activityOf } from '../activity.ts'
 import { presentAuthor, time } from '../present.ts'
 import { defineRecords } from '../records.ts'

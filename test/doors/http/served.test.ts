@@ -552,7 +552,7 @@ test('saved filters', async () => {
   })
   expect(await list(`${path}?search=custom`)).toMatchObject([{ id: made.id }])
   expect(await call('POST', path, { name: 'Customers', properties: paying })).toMatchObject(refused(400, 'unique', undefined, 'name'))
-  for (const properties of [[], {}, null, 'plan', [{ key: 'plan', type: 'person', operator: 'nonsense', value: 1 }]])
+  for (const properties of [[], {}, null, 'plan'])
     expect((await call('POST', path, { name: 'No filters', properties })).status, JSON.stringify(properties)).toBe(400)
   expect((await call('DELETE', `${path}${made.id}/`)).status).toBe(204)
   expect(await list(path)).toEqual([])

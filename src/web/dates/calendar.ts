@@ -27,7 +27,7 @@ export function addMonths(day: Day, count: number): Day {
   return isDayTime(time) ? textOf(time) : day
 }
 
-export const weekdayOf = (day: Day): number => new Date(timeOf(day)).getUTCDay()
+const weekdayOf = (day: Day): number => new Date(timeOf(day)).getUTCDay()
 export const firstOfWeek = (day: Day, weekStart: WeekStart): Day => addDays(day, -((weekdayOf(day) - weekStart + daysOfWeek) % daysOfWeek))
 export const isSameMonth = (one: Day, other: Day): boolean => one.slice(0, 7) === other.slice(0, 7)
 

@@ -56,7 +56,7 @@ const [shortDate, longDate] = [
   new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
   new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }),
 ]
-export const dayText = (day: string): string => longDate.format(Date.parse(`${day}T00:00Z`))
+const dayText = (day: string): string => longDate.format(Date.parse(`${day}T00:00Z`))
 
 /** `5 Jan 2026`, or `5 Jan 2026, 14:00` where there is a time of day. Null: it is not a date. */
 function momentOf(text: string, timezone: string): string | null {

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { CohortAnswer, CohortPersonAnswer } from '../../doors/answers/cohorts.ts'
 import { CohortForm } from '../cohorts/cohort-form.tsx'
+import { HelpLink } from '../docs/help-link.tsx'
 import { ApiError, get, post, remove } from '../lib/api.ts'
 import { agoText, momentText, numberText } from '../lib/format.ts'
 import type { PageProps } from '../lib/page.ts'
@@ -30,6 +31,7 @@ function CohortList({ place }: { place: Place }) {
   return (
     <>
       <PageHead title="Cohorts">
+        <HelpLink doc="cohorts" />
         {mayChange && (
           <a class="button primary" href={linkTo(link('cohorts/new'))}>
             New cohort

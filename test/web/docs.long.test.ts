@@ -72,22 +72,4 @@ describe.skipIf(!hasBrowser)('the documentation in a browser', () => {
     await page.getByRole('region', { name: 'saved filters' }).waitFor()
     web.complaints.length = 0 // the refusal
   })
-
-  test('pictures', async () => {
-    for (const [width, height] of [
-      [1280, 860],
-      [390, 800],
-    ] as const)
-      for (const scheme of ['light', 'dark'] as const) {
-        const shot = await web.signedIn({ width, height })
-        await shot.emulateMedia({ colorScheme: scheme })
-        for (const path of ['docs/trends', 'docs/api', 'settings/keys']) {
-          await shot.goto(`${web.facts.url}/#/project/${web.demo}/${path}`)
-          await shot.getByRole('heading', { level: 2 }).first().waitFor()
-          await shot.waitForLoadState('networkidle')
-          await shot.screenshot({ path: `/tmp/dates-shots/${path.replace('/', '-')}-${width}-${scheme}.png` })
-        }
-        await shot.context().close()
-      }
-  })
 })

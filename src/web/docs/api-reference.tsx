@@ -68,7 +68,7 @@ function CallOf({ call: { method, path, operation } }: { call: Call }) {
   return (
     <details class="api-call" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <code>{method}</code> <code>{path}</code> <span class="note">{operation.summary}</span>
+        <code>{method}</code> <code>{path}</code> <span class="note">{operation.summary.replaceAll('`', '')}</span>
       </summary>
       {isOpen && <Details method={method} path={path} operation={operation} />}
     </details>
@@ -90,10 +90,10 @@ function Details({ method, path, operation }: Call) {
     <div class="api-details">
       <p>{scopes.length > 0 ? `A key needs the scope ${scopes.join(' or ')}.` : 'A key needs no scope of its own.'}</p>
       <Names
-        title="In the address"
+        title="Parameters"
         names={(operation.parameters ?? []).map((one) => [
           one.name,
-          one.in === 'path' ? 'part of the path' : 'query',
+          one.in === 'path' ? 'part of the path' : one.in,
           one.description ?? '',
         ])}
       />
@@ -129,7 +129,7 @@ function Names({ title, names }: { title: string; names: readonly (readonly [nam
             <dt>
               <code>{name}</code> <span class="note">{type}</span>
             </dt>
-            <dd>{about}</dd>
+            <dd>{about.replaceAll('`', '')}</dd>
           </div>
         ))}
       </dl>

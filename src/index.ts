@@ -16,6 +16,7 @@ export {
   type PersonSelection,
   type ProjectCalls,
   type ProjectOrId,
+  type SavedFilterCalls,
 } from './doors/library/client.ts'
 export { ClientError } from './doors/library/client-error.ts'
 export type { FileImportOptions, FileImportSummary } from './doors/library/import-files.ts'

@@ -117,6 +117,7 @@ export const rowLimits = {
   dashboard_tiles: refused('tiles', 40_000, { dashboard_id: 2_000 }, 'Includes removed ones; 300 can be shown.'),
   annotations: refused('annotations', 12_000, { project_id: 20_000 }, 'Shown beside every chart.'),
   saved_queries: refused('views', 400_000, { project_id: 500 }, 'Every statement can read them.'),
+  saved_filters: refused('saved filters', 21_000, { project_id: 500 }, 'Listed as a whole.'),
   proxy_records: refused('managed proxies', 12_000, { organization_id: 100 }, 'Each is a look-up in DNS.'),
   batch_exports: refused('batch exports', 250_000, { project_id: 1_000 }, 'Includes removed ones.'),
   batch_export_runs: refused('runs of a batch export', 20_000, { batch_export_id: 100_000 }, 'Removed after 90 days.', { cuts: true }),

@@ -33,7 +33,7 @@ const run = async (command: string, ids: Readonly<Record<string, string | number
 }
 
 test('every request of the page is answered as the page says', async () => {
-  const [insight, itsAnswer, dashboard, itsTiles, annotation, view, ...others] = blocks('sh')
+  const [insight, itsAnswer, dashboard, itsTiles, annotation, filters, view, ...others] = blocks('sh')
   expect(others).toEqual([])
   const { status, body: made } = await run(insight!)
   expect([status, made.name, made.tags]).toEqual([201, 'Sign-ups per day', ['growth']])
@@ -49,6 +49,7 @@ test('every request of the page is answered as the page says', async () => {
     { insight: { id: made.id, result: [{ count: 2 }] }, error: null },
   ])
   expect(await run(annotation!)).toMatchObject({ status: 201, body: { scope: 'organization' } })
+  expect(await run(filters!)).toMatchObject({ status: 201, body: { name: 'Customers in Europe' } })
   expect(await run(view!)).toMatchObject({
     status: 201,
     body: { name: 'signups', columns: [{ type: 'string' }, { type: 'datetime' }, { name: 'plan' }] },

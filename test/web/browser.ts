@@ -157,6 +157,15 @@ export async function openNumbers(page: Page): Promise<void> {
   if ((await closed.count()) > 0) await closed.click()
 }
 
+/** `label`: of the button that says which dates are shown. */
+export const datesButton = (page: Page, label = 'Dates') => page.getByRole('button', { name: new RegExp(`^${label}: `) })
+
+/** One of the ranges that are offered by name. */
+export async function chooseDates(page: Page, range: string, label = 'Dates'): Promise<void> {
+  await datesButton(page, label).click()
+  await page.getByRole('option', { name: range, exact: true }).click()
+}
+
 /** What axe finds on the page, of serious and critical findings. */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
   // An answer that is being replaced is drawn weaker.

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, hasBrowser, openWeb, settled, type Web } from './browser.ts'
+import { accessibilityFindings, chooseDates, hasBrowser, openWeb, settled, type Web } from './browser.ts'
 
 // Charts that answer the pointer, and the keyboard: names that hide and single out, words over each shape, a range that is looked at closer, and how it is drawn.
 
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('the pointer on charts', () => {
     expect(await page.locator('.plot .unlit[data-series="1"]').count()).toBe(0)
     // The choice stays while the dates change.
     await button(names[2]!).click()
-    await page.getByLabel('Dates', { exact: true }).selectOption('-7d')
+    await chooseDates(page, 'Last 7 days')
     await settled(page)
     expect(await button(names[2]!).getAttribute('aria-pressed')).toBe('false')
     expect(await accessibilityFindings(page)).toEqual([])

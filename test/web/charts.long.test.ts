@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { accessibilityFindings, dialogClosed, hasBrowser, openNumbers, openWeb, settled, type Web } from './browser.ts'
+import { accessibilityFindings, chooseDates, dialogClosed, hasBrowser, openNumbers, openWeb, settled, type Web } from './browser.ts'
 
 // What a person reads of charts: the names of values, totals that are true, what is not over and what is missing, and annotations.
 
@@ -187,7 +187,7 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     })
     const first = chart.getByRole('region', { name: 'Numbers' }).locator('tbody tr').first().locator('td').nth(1)
     await expect.poll(() => first.textContent()).toMatch(/^[\d,]+$/)
-    await page.getByLabel('Dates').selectOption('-30d')
+    await chooseDates(page, 'Last 30 days')
     await expect.poll(async () => (await first.textContent())!.replaceAll(',', '')).toBe(String(results[0]!.aggregated_value))
     // The card says the same.
     await expect
@@ -245,13 +245,13 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
 
   test('the last hour is drawn by minutes, and a month after it by days again', async () => {
     await show(trend())
-    await page.getByLabel('Dates', { exact: true }).selectOption('-1h')
+    await chooseDates(page, 'Last hour')
     await expect.poll(asked).toMatchObject({ interval: 'minute', dateRange: { date_from: '-1h' } })
     await answered()
     expect(Number(await page.getByRole('slider').getAttribute('aria-valuemax'))).toBeGreaterThan(1)
-    await page.getByLabel('Dates', { exact: true }).selectOption('-30d')
+    await chooseDates(page, 'Last 30 days')
     await expect.poll(asked).toMatchObject({ interval: 'day' })
-    await page.getByLabel('Dates', { exact: true }).selectOption('dStart')
+    await chooseDates(page, 'Today')
     await expect.poll(asked).toMatchObject({ interval: 'hour' })
     await page.getByLabel('Interval', { exact: true }).selectOption('day')
     await expect.poll(asked).toMatchObject({ interval: 'day', dateRange: { date_from: 'dStart' } })
@@ -261,11 +261,11 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     await page.goto(`${web.facts.url}/#/project/${project.id}/dashboards/${board.id}`)
     const chart = (count: RegExp) => page.getByRole('img', { name: new RegExp(`over ${count.source} intervals`) }).waitFor()
     await chart(/4/)
-    await page.getByLabel('Dates of all tiles').selectOption('-1h')
+    await chooseDates(page, 'Last hour', 'Dates of all tiles')
     await chart(/\d{2,3}/)
     expect(await page.locator('.tile polyline[stroke-dasharray]').count()).toBe(1)
     expect(await page.locator('.tile polyline').count()).toBe(2)
-    await page.getByLabel('Dates of all tiles').selectOption('-7d')
+    await chooseDates(page, 'Last 7 days', 'Dates of all tiles')
     await chart(/8/)
   })
 
@@ -431,9 +431,9 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     const unseen = () => page.getByText('Not computed yet').count()
     await page.goto(address)
     await last().getByText('Not computed yet').waitFor()
-    // After a second, those that are computed say it; the others do not.
+    // After a while those that are computed say it; the others do not.
     await page
-      .getByText(/^Computing: [1-9]/)
+      .getByText(/^Computing$/)
       .first()
       .waitFor()
     expect(await page.getByText(/^Computing/).count()).toBeLessThanOrEqual(3)

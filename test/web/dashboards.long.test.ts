@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, hasBrowser, openWeb, type Web } from './browser.ts'
+import { accessibilityFindings, chooseDates, hasBrowser, openWeb, type Web } from './browser.ts'
 
 // For polls: what is only slow because others have the cores goes on.
 const slow = { timeout: 60_000 }
@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
         .waitFor()
     }
     await within(30)
-    await page.getByLabel('Dates of all tiles').selectOption('-7d')
+    await chooseDates(page, 'Last 7 days', 'Dates of all tiles')
     await within(7)
     expect((await stored()).filters).toEqual({})
     await page.reload()
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     await expect.poll(async () => (await stored()).filters, slow).toMatchObject({ date_from: '-7d' })
     await page.getByRole('button', { name: 'Keep for everybody' }).waitFor({ state: 'detached' })
     await within(7)
-    await page.getByLabel('Dates of all tiles').selectOption('')
+    await chooseDates(page, 'Dates of each insight', 'Dates of all tiles')
     await within(30)
     await page.getByRole('button', { name: 'Reset' }).click()
     await within(7)

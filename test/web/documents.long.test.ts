@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, hasBrowser, openWeb, settled, type Web } from './browser.ts'
+import { accessibilityFindings, chooseDates, datesButton, hasBrowser, openWeb, settled, type Web } from './browser.ts'
 
 interface Insight {
   readonly id: number
@@ -102,13 +102,13 @@ describe.skipIf(!hasBrowser)('insights and dashboards as documents', () => {
     const insight = await made({ name: 'Looks', query: { kind: 'InsightVizNode', source: query } })
     const range = async () => (await stored(insight)).query.source.dateRange
     await open(`insights/${insight.short_id}`)
-    await page.getByLabel('Dates').selectOption('-7d')
+    await chooseDates(page, 'Last 7 days')
     await page.getByRole('button', { name: 'Discard changes' }).click()
     await page.getByRole('button', { name: 'Discard changes' }).waitFor({ state: 'detached' })
-    expect(await page.getByLabel('Dates').inputValue()).toBe('-30d')
+    expect(await datesButton(page).innerText()).toMatch(/Last 30 days$/)
     await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByRole('button', { name: 'Add a series' }).waitFor()
-    await page.getByLabel('Dates').selectOption('-14d')
+    await chooseDates(page, 'Last 14 days')
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByRole('button', { name: 'Save changes' }).waitFor({ state: 'detached' })
     expect(await range()).toEqual({ date_from: '-14d' })
@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)('insights and dashboards as documents', () => {
     ])
     await dialog.getByRole('button', { name: 'Show the one before' }).click()
     await dialog.waitFor({ state: 'detached' })
-    expect(await page.getByLabel('Dates').inputValue()).toBe('-30d')
+    expect(await datesButton(page).innerText()).toMatch(/Last 30 days$/)
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByRole('button', { name: 'Save changes' }).waitFor({ state: 'detached' })
     expect(await range()).toEqual({ date_from: '-30d' })

@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('errors at fields', () => {
       'SQL expression of the breakdown',
       /nothing_like_it/,
     ],
-    ['a day', trend({ dateRange: { date_from: 'some day' } }), 'First day', /./],
+    ['a day', trend({ dateRange: { date_from: 'some day' } }), 'Dates: some day', /./],
     ['the interval', trend({ interval: 'century' }), 'Interval', /one of/i],
     [
       'a time to convert',

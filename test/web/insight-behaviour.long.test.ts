@@ -1,6 +1,17 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, dialogClosed, hasBrowser, openNumbers, openWeb, owner, settled, type Web } from './browser.ts'
+import {
+  accessibilityFindings,
+  chooseDates,
+  datesButton,
+  dialogClosed,
+  hasBrowser,
+  openNumbers,
+  openWeb,
+  owner,
+  settled,
+  type Web,
+} from './browser.ts'
 
 // How insights behave: what is slow can be cancelled, nothing jumps, days are those of the project, keys are enough, and texts of users stay texts.
 
@@ -133,7 +144,8 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
       '15 Jun',
       '16 Jun',
     ])
-    await page.getByLabel('Dates').selectOption('custom')
+    await chooseDates(page, 'Last 30 days')
+    await datesButton(page).click()
     const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'Pacific/Auckland' }).format(Date.now())
     expect((await page.getByLabel('Last day').inputValue()) >= today).toBe(true)
     await page.context().close()
@@ -152,6 +164,7 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
       const day = /"date_from":"(.*?)"/.exec(request.postData() ?? '')?.[1]
       if (day) asked.push(day)
     })
+    await datesButton(page).click()
     const first = page.getByLabel('First day')
     await first.focus()
     await page.keyboard.press('ArrowRight')

@@ -44,4 +44,6 @@ export const pagePaths = [
   'settings/backups',
   'settings/account',
   'settings/keys',
+  'docs',
+  'docs/api',
 ] as const

@@ -41,6 +41,8 @@ const pages: Readonly<Record<string, string>> = {
   pipelines: 'pipelines',
   exports: 'pipelines/exports',
   settings: 'settings',
+  docs: 'docs/trends',
+  'api-reference': 'docs/api',
   ...Object.fromEntries(
     pagePaths
       .filter((path) => /^(settings|pipelines\/exports)\//.test(path) && path !== 'settings/project')

@@ -185,10 +185,10 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
       },
     ],
     ['an insight is deleted', () => `insights/${known.insight}`, inMenu('More', 'Delete')],
-    ['a cohort is deleted', () => `cohorts/${known.cohort}`, confirm('Delete', 'Delete')],
+    ['a cohort is deleted', () => `cohorts/${known.cohort}`, press('Delete')],
     ['a person is deleted', () => `people/${known.person}`, confirm(/^Delete/, /^Delete/)],
-    ['an action is deleted', () => 'data/actions', confirm(/^Delete/, /^Delete/)],
-    ['an annotation is deleted', () => 'data/annotations', confirm(/^(Delete|Remove)/, /^(Delete|Remove)/)],
+    ['an action is deleted', () => 'data/actions', press(/^Delete/)],
+    ['an annotation is deleted', () => 'data/annotations', press(/^Delete/)],
     ['an alert is switched off', () => 'alerts/all', press('Switch off Loud')],
     ['an alert sleeps', () => 'alerts/all', press('Snooze for a day: Loud')],
     ['an alert is tested', () => 'alerts/all', press('Send a test of Loud')],
@@ -229,7 +229,6 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
       async () => {
         await page.getByRole('tab', { name: /saved/i }).click()
         await press('Delete kept_view')()
-        await dialog().getByRole('button', { name: 'Delete' }).click()
       },
     ],
     ['an invitation is sent again', () => 'settings/invites', press(/Send again|New link/)],

@@ -161,7 +161,14 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
   test('a personal key has the chosen scopes and limits, is shown once, and works', async () => {
     await open('settings/keys')
     await page.getByLabel('What it is for').fill('Nightly report')
-    await page.getByLabel('insight', { exact: true }).selectOption('read')
+    // A preset, and then less of it.
+    await page.getByRole('button', { name: 'Agents (MCP): read', exact: true }).click()
+    const level = (of: string, name: string) => page.getByRole('radiogroup', { name: of }).getByRole('radio', { name })
+    expect(await level('Insights and saved filters', 'Read').isChecked()).toBe(true)
+    expect(await level('Members', 'None').isChecked()).toBe(true)
+    await level('Cohorts', 'None').check()
+    await level('Annotations', 'Write').check()
+    expect(await page.getByRole('button', { name: 'Agents (MCP): read', exact: true }).getAttribute('aria-pressed')).toBe('false')
     await page.getByRole('checkbox', { name: 'Demo shop' }).check()
     await page.getByRole('button', { name: 'Create' }).click()
     const value = (await page.getByRole('status').locator('code').textContent())!
@@ -172,7 +179,8 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     expect(await ask(`/api/projects/${web.facts.project_id}/insights/`)).toBe(403)
     await page.reload()
     const row = page.getByRole('row', { name: /Nightly report/ })
-    await row.getByText('insight:read').waitFor()
+    expect(await row.locator('td[title]').getAttribute('title')).toMatch(/annotation:write/)
+    await row.getByText('8 scopes').waitFor()
     expect(await page.getByText(value).count()).toBe(0)
     await row.getByRole('button', { name: 'Delete…' }).click()
     await dialog().getByRole('button', { name: 'Delete', exact: true }).click()

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { tableFromIPC } from 'apache-arrow'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, dialogClosed, hasBrowser, openWeb, type Web } from './browser.ts'
+import { accessibilityFindings, chooseDates, dialogClosed, hasBrowser, openWeb, type Web } from './browser.ts'
 
 // For polls: what is only slow because others have the cores goes on.
 const slow = { timeout: 60_000 }
@@ -241,7 +241,11 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     expect((await asked('select * from buyers')).results).toEqual([[2]])
     await page.getByRole('tab', { name: 'Saved' }).click()
     await page.getByRole('button', { name: 'Delete buyers' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('link', { name: 'buyers' }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('link', { name: 'buyers' }).waitFor()
+    expect((await asked('select * from buyers')).results).toEqual([[2]])
+    await page.getByRole('button', { name: 'Delete buyers' }).click()
     await page.getByRole('link', { name: 'buyers' }).waitFor({ state: 'detached' })
     await page.getByRole('tab', { name: 'History' }).click()
     await page.getByRole('button', { name: 'select sum(one) as n from purchases' }).click()
@@ -264,7 +268,7 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     const intervals = async () => (await tile.getByRole('img').getAttribute('aria-label'))?.match(/over (\d+) intervals/)?.[1]
     const { results } = await asked('select count(distinct toDate(timestamp)) from events')
     await expect.poll(intervals, slow).toBe(String(results[0]![0]))
-    await page.getByLabel('Dates of all tiles').selectOption('-7d')
+    await chooseDates(page, 'Last 7 days', 'Dates of all tiles')
     const { results: week } = await web.api<Rows>('POST', `/api/projects/${web.demo}/query/`, {
       query: { kind: 'HogQLQuery', query: statement, filters: { dateRange: { date_from: '-7d' } } },
     })

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { accessibilityFindings, hasBrowser, openNumbers, openWeb, settled, type Web } from './browser.ts'
+import { accessibilityFindings, chooseDates, hasBrowser, openNumbers, openWeb, settled, type Web } from './browser.ts'
 
 // The page of a site: all its numbers are about the same visitors, whether their events name a session or not, and what it shows belongs to the filters that are chosen.
 
@@ -249,7 +249,7 @@ describe.skipIf(!hasBrowser)('web analytics in a browser', () => {
       await held
       await route.continue()
     })
-    await page.getByLabel('Dates of all tiles').selectOption('-7d')
+    await chooseDates(page, 'Last 7 days', 'Dates of all tiles')
     const tiles = page.locator('.tile-body[data-answer]')
     await expect
       .poll(() =>

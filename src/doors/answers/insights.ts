@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { freeSchema, timeSchema } from './fields.ts'
+import { freeSchema, timeSchema, uuidSchema } from './fields.ts'
 import { userSchema } from './users.ts'
 
 export const storedQuerySchema = z.looseObject({ kind: z.string() })
@@ -60,3 +60,13 @@ export type AnsweredInsightAnswer = z.output<typeof answeredInsightSchema>
 
 export const viewedInsightSchema = insightSchema.extend({ last_viewed_at: timeSchema })
 export type ViewedInsightAnswer = z.output<typeof viewedInsightSchema>
+
+export const savedFilterSchema = z.object({
+  id: uuidSchema,
+  name: z.string(),
+  properties: freeSchema,
+  created_by: userSchema.nullable(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+})
+export type SavedFilterAnswer = z.output<typeof savedFilterSchema>

@@ -13,6 +13,7 @@ export const shortProjectSchema = z.object({
   ingested_event: z.boolean(),
   is_demo: z.boolean(),
   timezone: z.string(),
+  week_start_day: z.int().nullable(),
   access_control: z.boolean(),
 })
 export type ShortProjectAnswer = z.output<typeof shortProjectSchema>

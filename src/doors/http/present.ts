@@ -40,6 +40,7 @@ export const presentShortProject = (project: ProjectRecord): ShortProjectAnswer 
     ingested_event: project.ingested_event,
     is_demo: project.is_demo,
     timezone: project.timezone,
+    week_start_day: project.week_start_day,
     access_control: project.access_control,
   }
 }

@@ -35,6 +35,7 @@ import { proxyRecords } from './resources/proxy-records.ts'
 import { query } from './resources/query.ts'
 import { roleMemberships, roles } from './resources/roles.ts'
 import { saml } from './resources/saml.ts'
+import { savedFilters } from './resources/saved-filters.ts'
 import { savedQueries } from './resources/saved-queries.ts'
 import { scim } from './resources/scim.ts'
 import { session } from './resources/session.ts'
@@ -79,6 +80,7 @@ export const resources: readonly Resource[] = [
   dashboards,
   annotations,
   savedQueries,
+  savedFilters,
   actions,
   cohorts,
   eventDefinitions,

@@ -3,11 +3,12 @@ import type { NewProjectSettings } from '../../service/accounts/projects/project
 import type { GivenBackfill, GivenExport, GivenExportChange } from '../../service/exports/fields.ts'
 import type { DashboardChange, DashboardInput } from '../../service/saved/dashboard-fields.ts'
 import type { InsightInput } from '../../service/saved/insights.ts'
+import type { SavedFilterChange, SavedFilterInput } from '../../service/saved/saved-filters.ts'
 import type { WatchName } from '../../service/watching/names.ts'
 import type { Waymark } from '../../waymark.ts'
 import type { BackfillAnswer, BatchExportAnswer, ExportRunAnswer } from '../answers/batch-exports.ts'
 import type { DashboardAnswer, WholeDashboardAnswer } from '../answers/dashboards.ts'
-import type { AnsweredInsightAnswer, SavedInsightAnswer } from '../answers/insights.ts'
+import type { AnsweredInsightAnswer, SavedFilterAnswer, SavedInsightAnswer } from '../answers/insights.ts'
 import type { WatchAnswer, WatchesAnswer } from '../answers/notifications.ts'
 import type { DeletionAnswer, PersonAnswer, PersonCohortsAnswer } from '../answers/persons.ts'
 import type { ProjectAnswer } from '../answers/projects.ts'
@@ -110,6 +111,14 @@ export interface DashboardCalls {
   remove(project: ProjectOrId, id: number): Promise<void>
 }
 
+export interface SavedFilterCalls {
+  list(project: ProjectOrId, selection?: Bounds & { readonly search?: string }): Promise<ListPage<SavedFilterAnswer>>
+  create(project: ProjectOrId, fields: SavedFilterInput): Promise<SavedFilterAnswer>
+  retrieve(project: ProjectOrId, id: string): Promise<SavedFilterAnswer>
+  update(project: ProjectOrId, id: string, fields: SavedFilterChange): Promise<SavedFilterAnswer>
+  remove(project: ProjectOrId, id: string): Promise<void>
+}
+
 export interface BatchExportCalls {
   list(project: ProjectOrId, bounds?: Bounds): Promise<ListPage<BatchExportAnswer>>
   create(project: ProjectOrId, fields: GivenExport): Promise<BatchExportAnswer>
@@ -141,6 +150,7 @@ export interface Client {
   readonly projects: ProjectCalls
   readonly insights: InsightCalls
   readonly dashboards: DashboardCalls
+  readonly savedFilters: SavedFilterCalls
   readonly batchExports: BatchExportCalls
   readonly watches: WatchCalls
   readonly slowQueries: SlowQueryCalls
@@ -252,6 +262,10 @@ export function createClient(waymark: Waymark): Client {
     dashboards: {
       ...records<WholeDashboardAnswer, DashboardAnswer, DashboardInput, DashboardChange>('dashboards', computed),
       remove: marked('dashboards'),
+    },
+    savedFilters: {
+      ...records<SavedFilterAnswer, SavedFilterAnswer, SavedFilterInput, SavedFilterChange>('saved_filters'),
+      remove: removal('saved_filters'),
     },
     batchExports: {
       ...records<BatchExportAnswer, BatchExportAnswer, GivenExport, GivenExportChange>('batch_exports'),

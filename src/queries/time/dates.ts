@@ -65,7 +65,7 @@ const units: Readonly<Record<string, readonly [Interval, number]>> = {
   q: ['week', 13],
   y: ['year', 1],
 }
-const edges = 'hdmy'
+const edges = 'hdwmqy'
 
 /** null when the text is not a date. */
 export function parseDate(text: string, zone: Zone): ParsedDate | null {
@@ -73,14 +73,11 @@ export function parseDate(text: string, zone: Zone): ParsedDate | null {
   if (/^\d{4}-/.test(trimmed)) return parseIso(trimmed, zone)
   const match = relative.exec(trimmed)
   if (!match) return null
-  const [, count, letter, edge] = match
-  const [unit, times] = units[letter!] ?? [null, 0]
-  return {
-    kind: 'relative',
-    unit,
-    count: Number(count ?? 0) * times,
-    edge: edge && edges.includes(letter!) ? (edge as 'Start' | 'End') : null,
-  }
+  const [, count, letter, ending] = match
+  const edge = ending && edges.includes(letter!) ? (ending as 'Start' | 'End') : null
+  // Quarters of the calendar; without an edge, 13 weeks.
+  const [unit, times] = edge && letter === 'q' ? (['quarter', 1] as const) : (units[letter!] ?? [null, 0])
+  return { kind: 'relative', unit, count: Number(count ?? 0) * times, edge }
 }
 
 function parseIso(text: string, zone: Zone): AbsoluteDate | null {
@@ -120,7 +117,7 @@ export function movedBack(count: number, unit: Interval, at: Micros, calendar: C
 }
 
 function edgeOf(unit: Interval, edge: 'Start' | 'End', at: Micros, calendar: Calendar): Micros {
-  if (unit === 'hour' || unit === 'day') return edge === 'Start' ? startOf(unit, at, calendar) : endOf(unit, at, calendar) - 1
+  if (unit !== 'month' && unit !== 'year') return edge === 'Start' ? startOf(unit, at, calendar) : endOf(unit, at, calendar) - 1
   // Months and years move the date and keep the time of day. The end of a year moves the day alone: that is how saved queries are read.
   const wall = readWall(calendar.zone.toWall(at))
   const month = unit === 'year' && edge === 'Start' ? 1 : wall.month

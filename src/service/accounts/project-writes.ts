@@ -5,7 +5,15 @@ import { mustFind, notFound } from './refusals.ts'
 
 // Changes of a project's records: by a member of the project, with an entry in the activity log.
 
-type Scope = 'Insight' | 'Dashboard' | 'Annotation' | 'DataWarehouseSavedQuery' | 'AlertConfiguration' | 'Subscription' | 'Watch'
+type Scope =
+  | 'Insight'
+  | 'Dashboard'
+  | 'Annotation'
+  | 'DataWarehouseSavedQuery'
+  | 'SavedFilter'
+  | 'AlertConfiguration'
+  | 'Subscription'
+  | 'Watch'
 
 /** A member in a project. */
 export interface MemberInProject {

@@ -233,6 +233,15 @@ export const accountShapes = {
     created_by_id: 'integer?',
     updated_at: 'time',
   },
+  saved_filters: {
+    id: 'text',
+    project_id: 'integer',
+    name: 'text',
+    properties: 'json', // as those of a query
+    created_at: 'time',
+    created_by_id: 'integer?',
+    updated_at: 'time',
+  },
   proxy_records: {
     id: 'text',
     organization_id: 'text',
@@ -828,6 +837,7 @@ export type Dashboard = RowOf<Shapes['dashboards']>
 export type DashboardTile = RowOf<Shapes['dashboard_tiles']>
 export type Annotation = RowOf<Shapes['annotations']>
 export type SavedQuery = RowOf<Shapes['saved_queries']>
+export type SavedFilter = RowOf<Shapes['saved_filters']>
 export type ProxyRecord = RowOf<Shapes['proxy_records']>
 export type BatchExport = RowOf<Shapes['batch_exports']>
 export type BatchExportRun = RowOf<Shapes['batch_export_runs']>
@@ -877,6 +887,7 @@ export const longTables: readonly (keyof Shapes)[] = [
   'dashboards',
   'dashboard_tiles',
   'saved_queries',
+  'saved_filters',
   'annotations',
   'idempotent_answers',
   'query_runs',

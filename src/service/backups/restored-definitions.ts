@@ -7,12 +7,13 @@ import type {
   DashboardTile,
   Insight,
   ProjectRecord,
+  SavedFilter,
   SavedQuery,
   User,
 } from '../accounts/records.ts'
 import type { Json } from '../accounts/store.ts'
 
-// What people keep in a project, taken out of the accounts of a copy and given to a new project: its settings, insights, dashboards, annotations and views. What
+// What people keep in a project, taken out of the accounts of a copy and given to a new project: its settings, insights, dashboards, annotations, views and saved filters. What
 // sends or runs stays behind: alerts, subscriptions, batch exports, plugins, public links.
 
 /** The accounts of a copy. */
@@ -28,6 +29,7 @@ export interface Definitions {
   readonly tiles: readonly DashboardTile[]
   readonly annotations: readonly Annotation[]
   readonly views: readonly SavedQuery[]
+  readonly filters: readonly SavedFilter[]
   /** Those who made them. */
   readonly users: readonly Pick<User, 'id' | 'email'>[]
 }
@@ -44,6 +46,7 @@ export async function readDefinitions(read: CopiedAccounts['read'], projectId: n
     tiles: await read.dashboard_tiles.find(own),
     annotations: await read.annotations.find(own),
     views: await read.saved_queries.find(own),
+    filters: await read.saved_filters.find(own),
     users: await read.users.find({}),
   }
 }
@@ -65,7 +68,7 @@ export async function writeDefinitions(
   { newId }: Pick<AccountContext, 'newId'>,
   tables: AccountTables,
   made: ProjectRecord,
-  { project, insights, dashboards, tiles, annotations, views, users }: Definitions,
+  { project, insights, dashboards, tiles, annotations, views, filters, users }: Definitions,
   newShortId: (tables: AccountTables) => Promise<string>,
 ): Promise<void> {
   const authors = new Map<number | null, number>()
@@ -110,6 +113,7 @@ export async function writeDefinitions(
       created_by_id: by(one.created_by_id),
     })
   for (const one of views) await tables.saved_queries.insert({ ...one, id: newId(), project_id, created_by_id: by(one.created_by_id) })
+  for (const one of filters) await tables.saved_filters.insert({ ...one, id: newId(), project_id, created_by_id: by(one.created_by_id) })
   const { primary_dashboard: primary, ...settings } = project.settings as Readonly<Record<string, Json>>
   const { timezone, week_start_day, access_control, is_demo } = project
   const primary_dashboard = newDashboards.get(typeof primary === 'number' ? primary : null) ?? null

@@ -5,6 +5,7 @@ import type { SavedHome } from './asked-project.ts'
 import { createDashboards, type Dashboards } from './dashboards.ts'
 import { createInsights, type Insights } from './insights.ts'
 import { createRefresher, type Refresher } from './refresher.ts'
+import { createSavedFilters, type SavedFilters } from './saved-filters.ts'
 import { createViews, type Views } from './views.ts'
 
 /** Options of `open()`. */
@@ -13,13 +14,14 @@ export interface InsightOptions {
   readonly refreshes?: boolean
 }
 
-/** The records that people keep: insights, dashboards of them, annotations and views. */
+/** The records that people keep: insights, dashboards of them, annotations, views and filters. */
 export interface Saved {
   readonly insights: Insights
   readonly dashboards: Dashboards
   readonly annotations: Annotations
   readonly answers: Answers
   readonly views: Views
+  readonly filters: SavedFilters
   readonly refresher: Refresher
   close(): Promise<void>
 }
@@ -40,6 +42,7 @@ export function openSaved({ context, options, report, ...home }: Parts): Saved {
     annotations: createAnnotations(context),
     answers,
     views: createViews(context, home),
+    filters: createSavedFilters(context),
     refresher,
     close: () => refresher.close(),
   }

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AlertAnswer, SubscriptionAnswer } from '../../doors/answers/notifications.ts'
-import { patch, remove } from '../lib/api.ts'
+import { patch, post, remove } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { ConfirmButton, useAction } from '../ui/forms.tsx'
+import { ConfirmButton, RemoveButton, useAction } from '../ui/forms.tsx'
 import { Deliveries, useTest } from './deliveries.tsx'
 import { boundsText, checkIntervals, conditions, isWrong, lastDeliveryText, sendingOf, stateOf } from './notified.ts'
 
@@ -31,7 +31,7 @@ interface SharedProps {
 
 /** What alerts and subscriptions have in common: the state, what became of the newest notice, the deliveries, and a test. */
 function Card({ name, state, bounds, path, latest, failure, children, actions }: SharedProps) {
-  const { timezone } = useProject()
+  const { timezone, mayChange } = useProject()
   const [version, setVersion] = useState(0)
   const test = useTest(path, () => setVersion((before) => before + 1))
   return (
@@ -48,13 +48,26 @@ function Card({ name, state, bounds, path, latest, failure, children, actions }:
         <Deliveries of={path} version={version} />
       </div>
       <div class="row">
-        <button type="button" disabled={test.isBusy} aria-label={`Send a test of ${name}`} onClick={test.test}>
-          Send a test
-        </button>
-        {actions}
+        {mayChange && (
+          <>
+            <button type="button" disabled={test.isBusy} aria-label={`Send a test of ${name}`} onClick={test.test}>
+              Send a test
+            </button>
+            {actions}
+          </>
+        )}
       </div>
     </li>
   )
+}
+
+/** What creates an alert like this one. */
+const fieldsOf = (alert: AlertAnswer) => {
+  const { name, insight, subscribed_users, condition, threshold, config, enabled, calculation_interval, skip_weekend } = alert
+  return {
+    ...{ name, insight: insight?.id, condition, threshold, config, enabled, calculation_interval, skip_weekend },
+    subscribed_users: subscribed_users.map(({ id }) => id),
+  }
 }
 
 export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { alert: AlertAnswer }) {
@@ -83,11 +96,28 @@ export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { a
       >
         {alert.snoozed_until ? 'Wake' : 'Snooze for a day'}
       </button>
-      <ConfirmButton label="Remove" of={name} title="Remove the alert" submit="Remove it" action={() => remove(api(path)).then(onChanged)}>
-        <p class="wrap">
-          <strong>{name}</strong> is removed with its checks and deliveries.
-        </p>
-      </ConfirmButton>
+      {alert.webhook_url !== null ? (
+        <ConfirmButton
+          label="Remove"
+          of={name}
+          title="Remove the alert"
+          submit="Remove it"
+          action={() => remove(api(path)).then(onChanged)}
+        >
+          <p class="wrap">
+            <strong>{name}</strong> is removed with its checks and deliveries. It cannot be brought back: another alert signs its webhook
+            with another secret.
+          </p>
+        </ConfirmButton>
+      ) : (
+        <RemoveButton
+          label="Remove"
+          of={name}
+          text={`${name} is removed with its checks and deliveries.`}
+          remove={() => remove(api(path)).then(onChanged)}
+          undo={() => post<AlertAnswer>(api('alerts/'), fieldsOf(alert)).then(onChanged)}
+        />
+      )}
     </>
   )
   return (
@@ -140,15 +170,13 @@ export function SubscriptionCard({ subscription: one, hasLink = false, onChanged
       >
         {one.enabled ? 'Pause' : 'Resume'}
       </button>
-      <ConfirmButton
-        label="End…"
+      <RemoveButton
+        label="End"
         of={name}
-        title="End the subscription"
-        submit="End it"
-        action={() => patch(api(path), { deleted: true }).then(onChanged)}
-      >
-        <p class="wrap">{one.target_value} gets nothing any more.</p>
-      </ConfirmButton>
+        text={`${name} has ended: ${one.target_value} gets nothing any more.`}
+        remove={() => patch(api(path), { deleted: true }).then(onChanged)}
+        undo={() => patch(api(path), { deleted: false }).then(onChanged)}
+      />
     </>
   )
   return (

@@ -99,7 +99,7 @@ export function useTest(of: string, onDone: () => void) {
     isBusy,
     outcome: (
       <>
-        {isBusy && <Working what="Sending a test" />}
+        {isBusy && <Working what="Sending a test" look="bar" />}
         {failure}
         {sent && (
           <div role="status" aria-label="Outcome of the test">

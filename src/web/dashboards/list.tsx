@@ -14,7 +14,7 @@ import { TagFilter, TagLinks } from '../ui/tags.tsx'
 import { NewDashboard } from './templates/new-dashboard.tsx'
 
 export function DashboardList({ place }: { place: Place }) {
-  const { api, link } = useProject()
+  const { api, link, mayChange } = useProject()
   const { of, set } = useAddress(place)
   const [search, tag] = [of('search'), of('tag')]
   const [isNew, setNew] = useState(false)
@@ -29,9 +29,11 @@ export function DashboardList({ place }: { place: Place }) {
   return (
     <>
       <PageHead title="Dashboards">
-        <button type="button" class="primary" onClick={() => setNew(true)}>
-          New dashboard
-        </button>
+        {mayChange && (
+          <button type="button" class="primary" onClick={() => setNew(true)}>
+            New dashboard
+          </button>
+        )}
       </PageHead>
       <div class="filters">
         <Search label="Search dashboards" value={search} onChange={(text) => set({ search: text })} />
@@ -41,7 +43,7 @@ export function DashboardList({ place }: { place: Place }) {
       <ListTable
         list={list}
         what="dashboards"
-        head={['Name', 'Changed', null]}
+        head={[{ title: 'Name', by: ({ name }) => name }, { title: 'Changed', by: ({ last_modified_at }) => last_modified_at }, null]}
         empty={
           search === '' && tag === '' ? (
             <Empty title="No dashboard yet">
@@ -62,25 +64,27 @@ export function DashboardList({ place }: { place: Place }) {
             </td>
             <td class="when">{one.last_modified_at ? agoText(one.last_modified_at) : '–'}</td>
             <td class="tools">
-              <Menu label={`More for ${one.name}`}>
-                <button
-                  type="button"
-                  class="plain"
-                  onClick={() => change(() => patch(api(`dashboards/${one.id}/`), { pinned: !one.pinned }))}
-                >
-                  {one.pinned ? 'Unpin' : 'Pin'}
-                </button>
-                <button
-                  type="button"
-                  class="plain"
-                  onClick={() => change(() => post(api('dashboards/'), { name: `${one.name} (copy)`, use_dashboard: one.id }))}
-                >
-                  Duplicate
-                </button>
-                <button type="button" class="plain" onClick={() => act(() => remove(one))}>
-                  Delete
-                </button>
-              </Menu>
+              {mayChange && (
+                <Menu label={`More for ${one.name}`}>
+                  <button
+                    type="button"
+                    class="plain"
+                    onClick={() => change(() => patch(api(`dashboards/${one.id}/`), { pinned: !one.pinned }))}
+                  >
+                    {one.pinned ? 'Unpin' : 'Pin'}
+                  </button>
+                  <button
+                    type="button"
+                    class="plain"
+                    onClick={() => change(() => post(api('dashboards/'), { name: `${one.name} (copy)`, use_dashboard: one.id }))}
+                  >
+                    Duplicate
+                  </button>
+                  <button type="button" class="plain" onClick={() => act(() => remove(one))}>
+                    Delete
+                  </button>
+                </Menu>
+              )}
             </td>
           </tr>
         )}

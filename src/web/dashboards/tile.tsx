@@ -84,7 +84,7 @@ export function InsightTile({ insight, dashboard, look, hasDescription, round, i
       {(isLoading || (!value && !error)) &&
         !(value && position !== null) &&
         (progress === 'computing' ? (
-          <Working what="Computing" cancel={cancel} />
+          <Working what="Computing" look={value ? 'bar' : 'chart'} cancel={cancel} />
         ) : (
           progress === (isSeen ? 'waiting' : 'unseen') && (
             <p class="note">{isSeen ? 'Waits for the tiles that are being computed.' : 'Not computed yet: it is once you scroll to it.'}</p>

@@ -9,7 +9,7 @@ import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { At } from '../ui/field-errors.tsx'
-import { ConfirmButton, DialogButton, Form, TextField as NamedField, textOf } from '../ui/forms.tsx'
+import { DialogButton, Form, TextField as NamedField, RemoveButton, textOf } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { DraftField, Empty, Select } from '../ui/parts.tsx'
 
@@ -45,10 +45,15 @@ const stepText = (step: Step): string => {
 
 /** Names for events: those that match one of the steps. */
 export function Actions({ place }: { place: Place }) {
-  const { api, link } = useProject()
+  const { api, link, mayChange } = useProject()
   const { of, set } = useAddress(place)
   const search = of('search')
   const list = useList<ActionAnswer>(api(`actions/?${parameters({ search, limit: 50 })}`))
+  /** With the id that insights know. */
+  const restore = async ({ id, name, description, steps, tags, pinned_at }: ActionAnswer) => {
+    await post<ActionAnswer>(api('actions/'), { id, name, description, steps, tags, pinned_at })
+    list.reload()
+  }
   const form = (action: ActionAnswer | null) => (close: () => void) => (
     <ActionForm
       action={action}
@@ -62,14 +67,16 @@ export function Actions({ place }: { place: Place }) {
     <>
       <div class="filters">
         <Search label="Search actions" placeholder="Name or description" value={search} onChange={(text) => set({ search: text })} />
-        <DialogButton label="New action" isPrimary>
-          {form(null)}
-        </DialogButton>
+        {mayChange && (
+          <DialogButton label="New action" isPrimary>
+            {form(null)}
+          </DialogButton>
+        )}
       </div>
       <ListTable
         list={list}
         what="actions"
-        head={['Action', 'Any of', 'Changed', null]}
+        head={[{ title: 'Action', by: ({ name }) => name }, 'Any of', { title: 'Changed', by: ({ updated_at }) => updated_at }, null]}
         empty={
           search !== '' ? (
             <Empty title="No action like this">
@@ -97,20 +104,21 @@ export function Actions({ place }: { place: Place }) {
             </td>
             <td class="when">{agoText(one.updated_at)}</td>
             <td class="tools">
-              <DialogButton label="Edit" of={one.name} look="cell" title="Edit the action">
-                {form(one)}
-              </DialogButton>
-              <ConfirmButton
-                label="Delete"
-                of={one.name}
-                look="cell"
-                title="Delete the action"
-                action={() => patch(api(`actions/${one.id}/`), { deleted: true }).then(list.reload)}
-              >
-                <p class="wrap">
-                  <strong>{one.name}</strong> is deleted. Events stay. A series of it has no values afterwards.
-                </p>
-              </ConfirmButton>
+              {mayChange && (
+                <>
+                  <DialogButton label="Edit" of={one.name} look="cell" title="Edit the action">
+                    {form(one)}
+                  </DialogButton>
+                  <RemoveButton
+                    label="Delete"
+                    of={one.name}
+                    look="cell"
+                    text={`${one.name} is deleted. Insights that use it are refused.`}
+                    remove={() => patch(api(`actions/${one.id}/`), { deleted: true }).then(list.reload)}
+                    undo={() => restore(one)}
+                  />
+                </>
+              )}
             </td>
           </tr>
         )}

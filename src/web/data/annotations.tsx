@@ -6,13 +6,13 @@ import { momentText } from '../lib/format.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
-import { ConfirmButton, DialogButton } from '../ui/forms.tsx'
+import { DialogButton, RemoveButton } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty } from '../ui/parts.tsx'
 
 /** Notes on the time axis of charts. */
 export function Annotations({ place }: { place: Place }) {
-  const { api, link, timezone } = useProject()
+  const { api, link, timezone, mayChange } = useProject()
   const { of, set } = useAddress(place)
   const search = of('search')
   const list = useList<AnnotationAnswer>(api(`annotations/?${parameters({ search, limit: 50 })}`))
@@ -26,6 +26,11 @@ export function Annotations({ place }: { place: Place }) {
     ) : (
       'this project'
     )
+  const setDeleted = async ({ id }: AnnotationAnswer, deleted: boolean) => {
+    await patch(api(`annotations/${id}/`), { deleted })
+    annotationsChanged()
+    list.reload()
+  }
   const form = (annotation: AnnotationAnswer | null) => (close: () => void) => (
     <AnnotationForm
       annotation={annotation}
@@ -39,14 +44,22 @@ export function Annotations({ place }: { place: Place }) {
     <>
       <div class="filters">
         <Search label="Search annotations" placeholder="Text" value={search} onChange={(text) => set({ search: text })} />
-        <DialogButton label="New annotation" isPrimary>
-          {form(null)}
-        </DialogButton>
+        {mayChange && (
+          <DialogButton label="New annotation" isPrimary>
+            {form(null)}
+          </DialogButton>
+        )}
       </div>
       <ListTable
         list={list}
         what="annotations"
-        head={['Time', 'Note', 'Shown in', 'By', null]}
+        head={[
+          { title: 'Time', by: ({ date_marker }) => date_marker },
+          { title: 'Note', by: ({ content }) => content },
+          'Shown in',
+          { title: 'By', by: ({ created_by }) => created_by?.first_name || created_by?.email },
+          null,
+        ]}
         empty={
           search === '' ? (
             <Empty title="No annotation yet">
@@ -65,23 +78,21 @@ export function Annotations({ place }: { place: Place }) {
             <td>{placeOf(one)}</td>
             <td>{one.created_by ? one.created_by.first_name || one.created_by.email : '–'}</td>
             <td class="tools">
-              <DialogButton label="Edit" of={one.content ?? 'the annotation'} look="cell" title="Edit the annotation">
-                {form(one)}
-              </DialogButton>
-              <ConfirmButton
-                label="Delete"
-                of={one.content ?? 'the annotation'}
-                look="cell"
-                title="Delete the annotation"
-                action={() =>
-                  patch(api(`annotations/${one.id}/`), { deleted: true }).then(() => {
-                    annotationsChanged()
-                    list.reload()
-                  })
-                }
-              >
-                <p class="wrap">{one.content}</p>
-              </ConfirmButton>
+              {mayChange && (
+                <>
+                  <DialogButton label="Edit" of={one.content ?? 'the annotation'} look="cell" title="Edit the annotation">
+                    {form(one)}
+                  </DialogButton>
+                  <RemoveButton
+                    label="Delete"
+                    of={one.content ?? 'the annotation'}
+                    look="cell"
+                    text={`The annotation ${one.content ?? ''} is deleted.`}
+                    remove={() => setDeleted(one, true)}
+                    undo={() => setDeleted(one, false)}
+                  />
+                </>
+              )}
             </td>
           </tr>
         )}

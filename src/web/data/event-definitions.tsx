@@ -43,7 +43,13 @@ export function EventDefinitions({ place }: { place: Place }) {
       <ListTable
         list={list}
         what="events"
-        head={['Event', <th class="number">Arrived</th>, 'Last seen', 'First seen', null]}
+        head={[
+          { title: 'Event', by: ({ name }) => name },
+          { title: 'Arrived', by: ({ count }) => count, isNumber: true },
+          { title: 'Last seen', by: ({ last_seen_at }) => last_seen_at },
+          { title: 'First seen', by: ({ created_at }) => created_at },
+          null,
+        ]}
         empty={
           isFiltered ? (
             <Empty title="No event like this">

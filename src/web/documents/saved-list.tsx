@@ -48,7 +48,7 @@ const FavoriteHead = () => (
 
 /** What can be built, and what is saved. */
 export function SavedList({ place }: { place: Place }) {
-  const { api, link } = useProject()
+  const { api, link, mayChange } = useProject()
   const { of, set } = useAddress(place)
   const [search, show, kind, tag, order] = [of('search'), of('show'), of('kind'), of('tag'), of('order')]
   const list = useList<SavedInsightAnswer>(
@@ -121,15 +121,17 @@ export function SavedList({ place }: { place: Place }) {
             </td>
             <td class="when">{agoText(one.last_modified_at)}</td>
             <td class="tools">
-              <Menu label={`More for ${shownName(one)}`}>
-                <a href={linkTo(link(`insights/${one.short_id}`), { edit: '1' })}>Edit</a>
-                <button type="button" class="plain" onClick={() => act(() => duplicate(one))}>
-                  Duplicate
-                </button>
-                <button type="button" class="plain" onClick={() => act(() => remove(one))}>
-                  Delete
-                </button>
-              </Menu>
+              {mayChange && (
+                <Menu label={`More for ${shownName(one)}`}>
+                  <a href={linkTo(link(`insights/${one.short_id}`), { edit: '1' })}>Edit</a>
+                  <button type="button" class="plain" onClick={() => act(() => duplicate(one))}>
+                    Duplicate
+                  </button>
+                  <button type="button" class="plain" onClick={() => act(() => remove(one))}>
+                    Delete
+                  </button>
+                </Menu>
+              )}
             </td>
           </tr>
         )}

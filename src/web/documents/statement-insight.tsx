@@ -71,7 +71,7 @@ export function StatementInsight({
       <VariablesBar variables={variablesIn(source.variables)} onChange={(id, value) => show({ ...values, [id]: value })} />
       <section class="answer" {...busy(isLoading)} aria-label="Answer">
         {error && !isLoading && <ErrorBox error={error} retry={reload} />}
-        {isLoading && !answer && <Working what="Computing" cancel={cancel} />}
+        {isLoading && !answer && <Working what="Computing" look="chart" cancel={cancel} />}
         {!error && chart && (
           <ChartPlaceContext.Provider value={{ insight: saved.id }}>
             <div class="result">

@@ -6,26 +6,6 @@ import type { ValueKind } from '../lib/value-kind.ts'
 const options = (of: Readonly<Record<string, string>>, group?: string): readonly Option[] =>
   Object.entries(of).map(([value, label]) => ({ value, label, ...(group !== undefined && { group }) }))
 
-export const dateRanges = options({
-  '-1h': 'Last hour',
-  '-24h': 'Last 24 hours',
-  dStart: 'Today',
-  '-1dStart': 'Yesterday',
-  '-7d': 'Last 7 days',
-  '-14d': 'Last 14 days',
-  '-30d': 'Last 30 days',
-  '-90d': 'Last 90 days',
-  '-180d': 'Last 180 days',
-  '-12m': 'Last 12 months',
-  mStart: 'This month',
-  '-1mStart': 'Last month',
-  yStart: 'This year',
-  all: 'All time',
-})
-/** Ranges that have an end before now. */
-export const closedRanges: Readonly<Record<string, string>> = { '-1dStart': '-1dEnd', '-1mStart': '-1mEnd' }
-export const rollingUnits = options({ h: 'hours', d: 'days', w: 'weeks', m: 'months', y: 'years' })
-
 export const intervals = options({
   minute: 'by minute',
   hour: 'by hour',

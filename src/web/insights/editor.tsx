@@ -199,7 +199,7 @@ function Slow({ cancel }: { cancel: () => void }) {
   return (
     isSlow && (
       <div class="over-answer">
-        <Working what="Computing" cancel={cancel} since={1} />
+        <Working what="Computing" look="bar" cancel={cancel} since={1} />
       </div>
     )
   )

@@ -1,48 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { type Group, type Groups, junctionOf, readGroups, writeGroups } from '../filters/filter-lists.ts'
+import { SavedFilters } from '../filters/saved-filters.tsx'
 import { Select } from '../ui/parts.tsx'
 import { junctions } from './choices.ts'
 import { Filters, isComplete } from './filters.tsx'
-import type { Filter } from './query.ts'
-
-type Junction = 'AND' | 'OR'
-interface Group {
-  readonly type: Junction
-  readonly values: readonly Filter[]
-}
-interface Groups {
-  readonly type: Junction
-  readonly groups: readonly Group[]
-}
-
-const isGroup = (value: unknown): value is { type?: unknown; values: readonly unknown[] } =>
-  typeof value === 'object' && value !== null && Array.isArray((value as { values?: unknown }).values)
-const junctionOf = (type: unknown): Junction => (type === 'OR' ? 'OR' : 'AND')
-const isFilter = (value: unknown): value is Filter =>
-  typeof value === 'object' && value !== null && typeof (value as Filter).type === 'string' && !isGroup(value)
-
-/** The filters of a query as groups of filters. Null: they are nested deeper. */
-function readGroups(properties: unknown): Groups | null {
-  if (properties === undefined || properties === null) return { type: 'AND', groups: [] }
-  if (Array.isArray(properties)) return properties.every(isFilter) ? { type: 'AND', groups: [{ type: 'AND', values: properties }] } : null
-  if (!isGroup(properties)) return Object.keys(properties as object).length === 0 ? { type: 'AND', groups: [] } : null
-  const { values } = properties
-  const type = junctionOf(properties.type)
-  if (values.every(isFilter)) return { type: 'AND', groups: [{ type, values }] }
-  const groups = values.map((value) => (isFilter(value) ? { type: 'AND', values: [value] } : value))
-  return groups.every((group) => isGroup(group) && group.values.every(isFilter))
-    ? { type, groups: (groups as Group[]).map((group) => ({ type: junctionOf(group.type), values: group.values })) }
-    : null
-}
-
-/** As short as it can be said; undefined: no filters. */
-function writeGroups({ type, groups }: Groups): unknown {
-  const filled = groups.filter(({ values }) => values.length > 0)
-  if (filled.length === 0) return undefined
-  if (filled.length > 1) return { type, values: filled }
-  const [only] = filled
-  return only!.type === 'AND' || only!.values.length === 1 ? only!.values : only
-}
 
 /** What errors call the filters of a group, whichever way the query is written: groups without filters are not in it. */
 const pathsOf = (groups: readonly Group[], i: number): readonly string[] => {
@@ -116,6 +78,7 @@ export function FilterGroups({ properties, onChange }: { properties: unknown; on
           + Add a group
         </button>
       )}
+      <SavedFilters properties={writeGroups(known) ?? []} onUse={onChange} />
     </>
   )
 }

@@ -46,6 +46,9 @@ function filtersText(of: unknown, cohortName: CohortName, isInside = false): str
   return isInside && parts.length > 1 ? `(${text})` : text
 }
 
+/** `Country is “DE” and Plan is set`. */
+export const filtersInWords = (of: unknown, cohortName: CohortName): string => filtersText(of, cohortName)
+
 function seriesText(node: SeriesNode, cohortName: CohortName): string {
   const name =
     textIn(node, 'custom_name') ||

@@ -1,3 +1,4 @@
+import { firstOfWeek } from '../dates/calendar.ts'
 import { dayOf } from '../lib/moments.ts'
 
 // How long the intervals of a range are, so that it has more than one of them, and not thousands.
@@ -11,22 +12,30 @@ const [fewest, enough, usual, most] = [2, 4, 200, 750]
 const dayMs = 86_400_000
 
 /** Null: it is not known here. */
-export function daysOfRange(from: string, to: string, timezone: string): number | null {
+export function daysOfRange(from: string, to: string, timezone: string, weekStart: 0 | 1 = 0): number | null {
   const [, count, unit] = /^-(\d{1,6})([hdwmy])$/.exec(from) ?? []
   if (unit) return Number(count) * daysOfUnit[unit]!
   const today = dayOf(0, timezone)
+  const since = (day: string) => 1 + (Date.parse(today) - Date.parse(day)) / dayMs
+  const month = Number(today.slice(5, 7))
   switch (from) {
     case '':
       return 7
     case 'dStart':
     case '-1dStart':
       return 1
+    case 'wStart':
+      return since(firstOfWeek(today, weekStart))
+    case '-1wStart':
+      return 7
     case 'mStart':
       return Number(today.slice(8, 10))
     case '-1mStart':
       return 30
+    case 'qStart':
+      return since(`${today.slice(0, 4)}-${String(month - ((month - 1) % 3)).padStart(2, '0')}-01`)
     case 'yStart':
-      return 1 + (Date.parse(today) - Date.parse(`${today.slice(0, 4)}-01-01`)) / dayMs
+      return since(`${today.slice(0, 4)}-01-01`)
   }
   if (!/^\d{4}-\d{2}-\d{2}/.test(from)) return null
   const first = Date.parse(from.slice(0, 10))
@@ -43,4 +52,20 @@ export function fittingInterval(interval: string, days: number | null): string {
   if (days / length + 1e-6 < fewest) return known.findLast((one) => count(one) >= enough) ?? 'minute'
   if (days / length > most) return known.find((one) => count(one) <= usual) ?? 'year'
   return interval
+}
+
+/** From how many days on an interval is the one that a range is shown by. */
+const natural: readonly (readonly [days: number, interval: Known])[] = [
+  [5 * 365, 'quarter'],
+  [360, 'month'],
+  [120, 'week'],
+  [2, 'day'],
+  [0.2, 'hour'],
+]
+export const naturalInterval = (days: number): Known => natural.find(([from]) => days + 1e-6 >= from)?.[1] ?? 'minute'
+
+/** After a change of the range: an interval that was the natural one follows, any other was chosen and holds as long as it fits. */
+export function nextInterval(interval: string, before: number | null, after: number | null): string {
+  const follows = before !== null && after !== null && interval === naturalInterval(before)
+  return follows ? naturalInterval(after) : fittingInterval(interval, after)
 }

@@ -11,6 +11,8 @@ import { durationText, type NumberFormat, numberText, plainNumbers } from '../..
 import { readableEvent } from '../../service/pictures/readable.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
+import { sortedBy } from '../ui/sorted-by.ts'
+import { SortHead, useOrder } from '../ui/sorting.tsx'
 import { type AnswerRow, funnelGroups, itemName, rowsOf } from './people-of.ts'
 import { objectIn, textIn } from './query.ts'
 import { useTotals } from './totals.ts'
@@ -78,6 +80,7 @@ export function SeriesTable({
   onChoose: (picked: Picked) => void
 }) {
   const rows = rowsOf(answer)
+  const use = useOrder()
   const [isToggled, setToggled] = useState<boolean | null>(null)
   const labelCount = chart.kind === 'lines' || chart.kind === 'bars' ? chart.labels.length : 0
   const isOpenAtOnce = isOpen && rows.length * labelCount <= mostAtOnce
@@ -90,23 +93,31 @@ export function SeriesTable({
   const heads = axisLabels(labels)
   const isTrend = query.kind === 'TrendsQuery'
   const step = isOverTime ? chart.step : 1
+  const isFunnel = query.kind === 'FunnelsQuery'
+  const nameOf = (i: number): string => (isFunnel ? shareName(rows[i]!) : String(rows[i]!.status ?? names[i]))
+  const dataOf = (i: number): readonly unknown[] => (isFunnel ? sharesOf(rows[i]!) : listOf(rows[i]!.data))
+  const numberAt = (data: readonly unknown[], at: number): number | null =>
+    step === 1 ? numberOf(data[at]) : largestOf(data.slice(at * step, (at + 1) * step))
+  const sortValue = (i: number, column: number) => (column === -2 ? nameOf(i) : column === -1 ? totals[i] : numberAt(dataOf(i), column))
+  const { order } = use
+  const all = rows.map((_, i) => i)
+  const ordered = order ? sortedBy(all, (i) => sortValue(i, order.column), order.isDown) : all
   return (
     <Numbers isByName isOpen={isOpenAtOnce} onToggle={setToggled}>
       <thead>
         <tr>
-          <th>Series</th>
-          {isTrend && <th class="number">Total</th>}
-          {heads.map((head, i) => (
-            <th class="number" key={i}>
-              {head}
-            </th>
-          ))}
+          <SortHead title="Series" column={-2} use={use} />
+          {isTrend && <SortHead title="Total" column={-1} isNumber use={use} />}
+          {heads.map((head, i) =>
+            head === '' ? <th class="number" key={i} /> : <SortHead title={head} column={i} isNumber use={use} key={i} />,
+          )}
         </tr>
       </thead>
       <tbody>
-        {rows.map((row, i) => {
-          const name = query.kind === 'FunnelsQuery' ? shareName(row) : String(row.status ?? names[i])
-          const data = query.kind === 'FunnelsQuery' ? sharesOf(row) : listOf(row.data)
+        {ordered.map((i) => {
+          const row = rows[i]!
+          const name = nameOf(i)
+          const data = dataOf(i)
           return (
             <tr key={i}>
               <td>
@@ -118,7 +129,7 @@ export function SeriesTable({
               </td>
               {isTrend && <td class="number">{totals[i] === undefined ? '…' : numberText(totals[i], format)}</td>}
               {labels.map((label, at) => {
-                const value = step === 1 ? numberOf(data[at]) : largestOf(data.slice(at * step, (at + 1) * step))
+                const value = numberAt(data, at)
                 const text = numberText(value, format)
                 return (
                   <td class="number" key={at}>

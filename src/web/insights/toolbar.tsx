@@ -1,24 +1,12 @@
+import { DateRange } from '../dates/date-range.tsx'
+import { endFor, type Range } from '../dates/ranges.ts'
 import type { Query } from '../lib/api.ts'
-import { dayOf } from '../lib/moments.ts'
 import { useProject } from '../lib/session.ts'
-import { DayField } from '../ui/day-field.tsx'
 import { At } from '../ui/field-errors.tsx'
-import { NumberField } from '../ui/number-field.tsx'
 import { Select } from '../ui/parts.tsx'
 import { ChartOptions } from './chart-options.tsx'
-import {
-  closedRanges,
-  comparisons,
-  dateRanges,
-  displays,
-  funnelShapes,
-  intervals,
-  isSpread,
-  isTotal,
-  retentionShapes,
-  rollingUnits,
-} from './choices.ts'
-import { daysOfRange, fittingInterval } from './intervals.ts'
+import { comparisons, displays, funnelShapes, intervals, isSpread, isTotal, retentionShapes } from './choices.ts'
+import { daysOfRange, nextInterval } from './intervals.ts'
 import { objectIn, textIn, withField, within } from './query.ts'
 
 interface Props {
@@ -41,8 +29,8 @@ export function Toolbar({ query, onChange }: Props) {
     ['StickinessQuery', 'FunnelsQuery', 'RetentionQuery', 'PathsQuery'].includes(query.kind)
   return (
     <div class="toolbar" role="toolbar" aria-label="How it is shown">
-      <At of="dateRange">
-        <DateRange query={query} onChange={onChange} />
+      <At of={['dateRange', 'dateRange.date_from', 'dateRange.date_to']}>
+        <Dates query={query} onChange={onChange} />
       </At>
       {hasInterval && (
         <At of="interval">
@@ -50,7 +38,7 @@ export function Toolbar({ query, onChange }: Props) {
             label="Interval"
             value={textIn(query, 'interval') || 'day'}
             options={intervals}
-            onChange={(interval) => onChange({ ...query, interval })}
+            onChange={(interval) => onChange(withInterval(query, interval))}
           />
         </At>
       )}
@@ -104,57 +92,27 @@ function withDisplay(query: Query, display: string): Query {
   return ['formula', 'formulas', 'formulaNodes'].reduce((before, name) => within(before, 'trendsFilter', name, undefined), plain)
 }
 
-function DateRange({ query, onChange }: Props) {
-  const { timezone } = useProject()
+function Dates({ query, onChange }: Props) {
+  const { timezone, week_start_day } = useProject()
   const range = objectIn(query, 'dateRange')
   const [from, to] = [textIn(range, 'date_from'), textIn(range, 'date_to')]
-  const rolling = /^-(\d{1,4})([hdwmy])$/.exec(from)
-  const isKnown = dateRanges.some(({ value }) => value === from) && (to === '' || closedRanges[from] === to)
-  const value = isKnown ? from : rolling && to === '' ? 'rolling' : from === '' && to === '' ? '-7d' : 'custom'
-  const set = (date_from: string, date_to?: string) => {
-    const asked = { ...query, dateRange: { date_from, ...(date_to && { date_to }) } }
-    const interval = textIn(query, 'interval') || 'day'
-    const fitting = hasIntervals(query) ? fittingInterval(interval, daysOfRange(date_from, date_to ?? '', timezone)) : interval
-    onChange(fitting === interval ? asked : { ...asked, interval: fitting })
+  const set = (next: Range) => {
+    const before = textIn(query, 'interval') || 'day'
+    const days = (of: Range) => daysOfRange(of.from, of.to, timezone, week_start_day === 1 ? 1 : 0)
+    const interval = hasIntervals(query) ? nextInterval(before, days({ from, to }), days(next)) : before
+    const end = endFor(hasIntervals(query) ? interval : 'day', next.to)
+    const asked = { ...query, dateRange: { date_from: next.from, ...(end && { date_to: end }) } }
+    onChange(interval === before ? asked : { ...asked, interval })
   }
-  const choose = (next: string) => {
-    if (next === 'rolling') return set('-45d')
-    if (next !== 'custom') return set(next, closedRanges[next])
-    set(dayOf(30, timezone), dayOf(0, timezone))
-  }
-  const options = [...dateRanges, { value: 'rolling', label: 'Last …' }, { value: 'custom', label: 'From day to day' }]
-  return (
-    <>
-      <Select label="Dates" value={value} options={options} onChange={choose} />
-      {value === 'rolling' && (
-        <>
-          <NumberField
-            label="How many"
-            value={rolling?.[1] ?? 45}
-            from={1}
-            most={9999}
-            onChange={(count) => set(`-${count}${rolling?.[2] ?? 'd'}`)}
-          />
-          <Select
-            label="Unit"
-            value={rolling?.[2] ?? 'd'}
-            options={rollingUnits}
-            onChange={(unit) => set(`-${rolling?.[1] ?? 45}${unit}`)}
-          />
-        </>
-      )}
-      {value === 'custom' && (
-        <>
-          <At of="dateRange.date_from">
-            <DayField label="First day" value={from} onChange={(first) => set(first, to || undefined)} />
-          </At>
-          <At of="dateRange.date_to">
-            <DayField label="Last day" value={to} onChange={(last) => set(from || last, last)} />
-          </At>
-        </>
-      )}
-    </>
-  )
+  return <DateRange label="Dates" value={{ from, to }} onChange={set} />
+}
+
+/** A last day stays whole when hours are asked. */
+function withInterval(query: Query, interval: string): Query {
+  const range = objectIn(query, 'dateRange')
+  const to = textIn(range, 'date_to')
+  const end = endFor(interval, to)
+  return { ...query, interval, ...(end !== to && { dateRange: { ...range, date_to: end } }) }
 }
 
 function Comparison({ query, onChange }: Props) {

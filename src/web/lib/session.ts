@@ -34,9 +34,12 @@ export function useSession(): Session {
 
 /** Paths and queries of the current project. */
 export function useProject() {
-  const { project } = useSession()
+  const { project, user } = useSession()
+  const level = user.organizations.find(({ id }) => id === project.organization)?.membership_level ?? null
   return {
     ...project,
+    /** Viewers see and ask, and change nothing. */
+    mayChange: level !== 0,
     api: (path: string) => `api/projects/${project.id}/${path}`,
     link: (path: string) => `project/${project.id}/${path}`,
     ask: (query: Query, signal?: AbortSignal, refresh?: string) => askProject(project.id, query, signal, refresh),

@@ -1,5 +1,6 @@
 import type { AlertAnswer, SubscriptionAnswer } from '../../doors/answers/notifications.ts'
 import { AlertCard, SubscriptionCard } from '../alerts/cards.tsx'
+import { HelpLink } from '../docs/help-link.tsx'
 import type { PageProps } from '../lib/page.ts'
 import { linkTo } from '../lib/router.ts'
 import { alertSections } from '../lib/sections.ts'
@@ -14,7 +15,9 @@ export function Alerts({ rest }: PageProps) {
   const [tab = 'all'] = rest
   return (
     <>
-      <PageHead title="Alerts" />
+      <PageHead title="Alerts">
+        <HelpLink doc="sharing" />
+      </PageHead>
       <Tabs
         label="Kinds of notices"
         current={tab}

@@ -1,4 +1,5 @@
 import type { ComponentType } from 'preact'
+import { docSections } from '../docs/doc-list.ts'
 import type { PageProps } from '../lib/page.ts'
 import { alertSections, dataSections, pipelineSections, type Section, settingsSections } from '../lib/sections.ts'
 import type { IconName } from '../ui/icon.tsx'
@@ -61,5 +62,13 @@ export const pages: readonly PageEntry[] = [
     sections: settingsSections,
     takes: withOne,
     load: async () => (await import('./settings.tsx')).Settings,
+  },
+  {
+    name: 'docs',
+    title: 'Documentation',
+    key: 'o',
+    sections: docSections,
+    takes: withOne,
+    load: async () => (await import('./docs.tsx')).Docs,
   },
 ]

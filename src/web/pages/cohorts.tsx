@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { CohortAnswer, CohortPersonAnswer } from '../../doors/answers/cohorts.ts'
 import { CohortForm } from '../cohorts/cohort-form.tsx'
-import { ApiError, get, remove } from '../lib/api.ts'
+import { HelpLink } from '../docs/help-link.tsx'
+import { ApiError, get, post, remove } from '../lib/api.ts'
 import { agoText, momentText, numberText } from '../lib/format.ts'
 import type { PageProps } from '../lib/page.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
@@ -9,7 +10,7 @@ import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { shownValue } from '../people/types.ts'
-import { ConfirmButton } from '../ui/forms.tsx'
+import { ConfirmButton, RemoveButton } from '../ui/forms.tsx'
 import { History } from '../ui/history.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty, ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
@@ -23,16 +24,19 @@ export function Cohorts({ place, rest: [which] }: PageProps) {
 }
 
 function CohortList({ place }: { place: Place }) {
-  const { api, link } = useProject()
+  const { api, link, mayChange } = useProject()
   const { of, set } = useAddress(place)
   const search = of('search')
   const list = useList<CohortAnswer>(api(`cohorts/?${parameters({ search, limit: 50 })}`))
   return (
     <>
       <PageHead title="Cohorts">
-        <a class="button primary" href={linkTo(link('cohorts/new'))}>
-          New cohort
-        </a>
+        <HelpLink doc="cohorts" />
+        {mayChange && (
+          <a class="button primary" href={linkTo(link('cohorts/new'))}>
+            New cohort
+          </a>
+        )}
       </PageHead>
       <div class="filters">
         <Search label="Search cohorts" placeholder="Name or description" value={search} onChange={(text) => set({ search: text })} />
@@ -40,7 +44,12 @@ function CohortList({ place }: { place: Place }) {
       <ListTable
         list={list}
         what="cohorts"
-        head={['Name', 'Kind', <th class="number">People</th>, 'Made']}
+        head={[
+          { title: 'Name', by: ({ name }) => name },
+          { title: 'Kind', by: (one) => (one.is_static ? 'static' : 'dynamic') },
+          { title: 'People', by: ({ count }) => count, isNumber: true },
+          { title: 'Made', by: ({ created_at }) => created_at },
+        ]}
         empty={
           search !== '' ? (
             <Empty title="No cohort like this">
@@ -85,7 +94,7 @@ function NewCohort() {
 }
 
 function CohortPage({ id }: { id: string }) {
-  const { api, link, timezone } = useProject()
+  const { api, link, timezone, mayChange } = useProject()
   const path = api(`cohorts/${encodeURIComponent(id)}/`)
   const { value: cohort, error, reload } = useLoaded((signal) => get<CohortAnswer>(path, signal), [path])
   const [isEditing, setEditing] = useState(false)
@@ -108,14 +117,14 @@ function CohortPage({ id }: { id: string }) {
   return (
     <>
       <PageHead title={cohort.name}>
-        <button type="button" aria-expanded={isEditing} onClick={() => setEditing(!isEditing)}>
-          Edit
-        </button>
-        <ConfirmButton label="Delete" title="Delete the cohort" action={() => remove(path).then(() => go(linkTo(link('cohorts'))))}>
-          <p class="wrap">
-            <strong>{cohort.name}</strong> is deleted. Its people stay. Insights and cohorts that use it are refused afterwards.
-          </p>
-        </ConfirmButton>
+        {mayChange && (
+          <>
+            <button type="button" aria-expanded={isEditing} onClick={() => setEditing(!isEditing)}>
+              Edit
+            </button>
+            <DeleteCohort cohort={cohort} path={path} />
+          </>
+        )}
       </PageHead>
       <p class="note">
         <a href={linkTo(link('cohorts'))}>Cohorts</a> · {cohort.is_static ? 'static' : 'dynamic'} · {numberText(cohort.count)} people
@@ -134,6 +143,48 @@ function CohortPage({ id }: { id: string }) {
   )
 }
 
+/** Of a list with more, all members would have to be read to bring them back. */
+const mostRestored = 10_000
+
+function DeleteCohort({ cohort, path }: { cohort: CohortAnswer; path: string }) {
+  const { api, link, ask } = useProject()
+  const leave = () => go(linkTo(link('cohorts')))
+  const { id, name, description, is_static, filters } = cohort
+  const drop = () => remove(path).then(leave)
+  if (is_static && cohort.count > mostRestored)
+    return (
+      <ConfirmButton label="Delete" title="Delete the cohort" action={drop}>
+        <p class="wrap">
+          <strong>{name}</strong> is deleted. Its people stay. Insights and cohorts that use it are refused afterwards. A list of more than{' '}
+          {numberText(mostRestored)} people cannot be brought back: upload it again.
+        </p>
+      </ConfirmButton>
+    )
+  let members: readonly string[] = []
+  const readMembers = async () => {
+    const properties = [{ type: 'cohort', key: 'id', value: id }]
+    const { results } = await ask({ kind: 'ActorsQuery', select: ['id'], properties, limit: mostRestored })
+    members = (results as readonly (readonly string[])[]).flat()
+  }
+  return (
+    <RemoveButton
+      label="Delete"
+      text={`${name} is deleted. Its people stay. Insights that use it are refused.`}
+      remove={async () => {
+        if (is_static) await readMembers()
+        await drop()
+      }}
+      // With the id that insights know.
+      undo={() =>
+        post<CohortAnswer>(api('cohorts/'), {
+          ...{ id, name, description, is_static },
+          ...(is_static ? { person_ids: members } : { filters }),
+        }).then(() => go(linkTo(link(`cohorts/${id}`))))
+      }
+    />
+  )
+}
+
 function Members({ path }: { path: string }) {
   const { link, timezone } = useProject()
   const list = useList<CohortPersonAnswer>(`${path}persons/?limit=50`)
@@ -143,7 +194,14 @@ function Members({ path }: { path: string }) {
       <ListTable
         list={list}
         what="people"
-        head={['Person', 'Distinct ids', 'First seen']}
+        head={[
+          {
+            title: 'Person',
+            by: ({ properties, distinct_ids, id }) => shownValue(properties.email ?? properties.name ?? distinct_ids[0] ?? id),
+          },
+          'Distinct ids',
+          { title: 'First seen', by: ({ created_at }) => created_at },
+        ]}
         empty="Nobody is in it now."
         row={({ id, distinct_ids, properties, created_at }) => (
           <tr key={id}>

@@ -1,3 +1,4 @@
+import { HelpLink } from '../docs/help-link.tsx'
 import { EventField } from '../insights/event-field.tsx'
 import { Result } from '../insights/result.tsx'
 import { Toolbar } from '../insights/toolbar.tsx'
@@ -38,7 +39,9 @@ export function Web({ place }: PageProps) {
   const isNew = names.length > 0 && !names.includes('$pageview') && !names.includes('$screen')
   return (
     <>
-      <PageHead title="Web" />
+      <PageHead title="Web">
+        <HelpLink doc="web" />
+      </PageHead>
       <div class="filters">
         <Toolbar
           query={{ kind: 'WebOverviewQuery', dateRange: { date_from: choices.from, ...(choices.to && { date_to: choices.to }) } }}

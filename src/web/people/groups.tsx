@@ -38,7 +38,16 @@ export function GroupList({ place, type }: { place: Place; type: GroupTypeAnswer
       <ListTable
         list={list}
         what={pluralOf(type)}
-        head={[singularOf(type), 'Key', ...columns, 'First seen']}
+        head={[
+          { title: singularOf(type), by: nameOf },
+          { title: 'Key', by: ({ group_key }) => group_key },
+          ...columns.map((name) => ({
+            title: name,
+            by: ({ group_properties: { [name]: value } }: GroupAnswer) =>
+              typeof value === 'number' ? value : value == null ? null : shownValue(value),
+          })),
+          { title: 'First seen', by: ({ created_at }) => created_at },
+        ]}
         empty={
           search === '' ? (
             <Empty title="No group of this type yet">

@@ -1,4 +1,5 @@
 import type { PersonAnswer } from '../../doors/answers/persons.ts'
+import { savedForList } from '../filters/saved-filters.tsx'
 import { Filters } from '../insights/filters.tsx'
 import { PropertyField } from '../insights/property-field.tsx'
 import type { Filter } from '../insights/query.ts'
@@ -18,6 +19,8 @@ export function PersonList({ place }: { place: Place }) {
   const columns = listOf(of('columns')).map(String)
   const list = useList<PersonAnswer>(api(`persons/?${parameters({ search, properties, limit: 50 })}`))
   const isFiltered = search !== '' || properties !== ''
+  const filters = filtersOf<Filter>(properties)
+  const setFilters = (next: readonly Filter[]) => set({ properties: next.length > 0 ? JSON.stringify(next) : '' })
   const setColumns = (next: readonly string[]) => set({ columns: next.length > 0 ? JSON.stringify(next) : '' })
   return (
     <>
@@ -36,21 +39,18 @@ export function PersonList({ place }: { place: Place }) {
           onChoose={(choice) => 'key' in choice && !columns.includes(choice.key) && setColumns([...columns, choice.key])}
         />
       </div>
-      <Filters
-        whose="person"
-        filters={filtersOf<Filter>(properties)}
-        onChange={(filters) => set({ properties: filters.length > 0 ? JSON.stringify(filters) : '' })}
-      />
+      <Filters whose="person" filters={filters} onChange={setFilters} />
+      {savedForList(filters, setFilters, true)}
       <ListTable
         list={list}
         what="people"
         head={[
-          'Person',
+          { title: 'Person', by: ({ name }) => name },
           'Distinct ids',
           ...columns.map((name) => (
             <ColumnHead key={name} name={name} onRemove={() => setColumns(columns.filter((one) => one !== name))} />
           )),
-          'First seen',
+          { title: 'First seen', by: ({ created_at }) => created_at },
         ]}
         empty={
           isFiltered ? (

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { FieldError } from '../lib/error-fields.ts'
-import { ChoiceField, ConfirmButton, DialogButton, Form, TextField, textOf } from '../ui/forms.tsx'
+import { ChoiceField, DialogButton, Form, RemoveButton, TextField, textOf } from '../ui/forms.tsx'
 import { type Properties, shownValue, sorted } from './types.ts'
 
 type Kind = 'text' | 'number' | 'boolean' | 'json'
@@ -68,11 +68,14 @@ export function PropertyEditor({
                 <DialogButton label="Edit" of={key} icon="pen" title="Edit the property">
                   {form(key)}
                 </DialogButton>
-                <ConfirmButton label="Remove" of={key} icon="cross" title="Remove the property" action={() => unset(key)}>
-                  <p class="wrap">
-                    <strong>{key}</strong> is removed. Events keep the value that they were sent with.
-                  </p>
-                </ConfirmButton>
+                <RemoveButton
+                  label="Remove"
+                  of={key}
+                  icon="cross"
+                  text={`${key} is removed. Events keep the value that they were sent with.`}
+                  remove={() => unset(key)}
+                  undo={() => set(key, value)}
+                />
               </td>
             </tr>
           ))}

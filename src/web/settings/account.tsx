@@ -12,6 +12,7 @@ import { browserZone } from '../lib/zones.ts'
 import { At } from '../ui/field-errors.tsx'
 import { CheckField, ConfirmButton, Form, isChecked, Refused, TextField, textOf, useAction, ZoneField } from '../ui/forms.tsx'
 import { CopyButton, Empty, Select, Working } from '../ui/parts.tsx'
+import { NewKey } from './new-key.tsx'
 import { useOrganization } from './organization-of.ts'
 import { SignInSections } from './password.tsx'
 import { SecondFactorSection } from './second-factor.tsx'
@@ -245,71 +246,6 @@ export function KeysSection() {
       </section>
       {keys && <NewKey onMade={(key) => act(async () => show(key))} />}
     </>
-  )
-}
-
-const access = [
-  { value: '', label: 'Nothing' },
-  { value: 'read', label: 'Read' },
-  { value: 'write', label: 'Write' },
-]
-
-function NewKey({ onMade }: { onMade: (key: KeyAnswer) => void }) {
-  const { projects } = useSession()
-  const { value: scopes } = useLoaded((signal) => get<readonly string[]>('api/personal_api_keys/scopes/', signal), [])
-  const [hasAll, setAll] = useState(false)
-  const objects = [...new Set((scopes ?? []).map((scope) => scope.split(':')[0]!))]
-  const create = async (form: HTMLFormElement) => {
-    const chosen = objects.flatMap((object) => {
-      const level = textOf(form, `scope-${object}`)
-      return level === '' ? [] : [`${object}:${level}`]
-    })
-    const key = await post<KeyAnswer>('api/personal_api_keys/', {
-      label: textOf(form, 'label'),
-      scopes: hasAll ? ['*'] : chosen,
-      scoped_teams: projects.filter(({ id }) => isChecked(form, `project-${id}`)).map(({ id }) => id),
-    })
-    form.reset()
-    setAll(false)
-    onMade(key)
-  }
-  return (
-    <section class="block">
-      <h2>New key</h2>
-      <Form submit="Create" send={create}>
-        <TextField name="label" label="What it is for" required maxLength={40} />
-        <fieldset>
-          <legend>What it may do</legend>
-          <At of="scopes">
-            <CheckField name="all" label="Everything that you may do" onChange={setAll} />
-            {!hasAll && (
-              <div class="scopes">
-                {objects.map((object) => (
-                  <span class="select" key={object}>
-                    <label for={`scope-${object}`}>{object.replaceAll('_', ' ')}</label>
-                    <select id={`scope-${object}`} name={`scope-${object}`}>
-                      {access.map((one) => (
-                        <option key={one.value} value={one.value}>
-                          {one.label}
-                        </option>
-                      ))}
-                    </select>
-                  </span>
-                ))}
-              </div>
-            )}
-          </At>
-        </fieldset>
-        <fieldset>
-          <legend>Only in these projects (none chosen: in all)</legend>
-          <At of={['scoped_teams', 'scoped_organizations']}>
-            {projects.map(({ id, name }) => (
-              <CheckField key={id} name={`project-${id}`} label={name} />
-            ))}
-          </At>
-        </fieldset>
-      </Form>
-    </section>
   )
 }
 

@@ -28,7 +28,7 @@ export const RunBar = ({ working, isInBackground, onAsk, onStartInBackground, on
     <button type="button" onClick={() => onAsk('explain')}>
       Explain
     </button>
-    {working && <Working what={working === 'run' ? 'Running' : 'Explaining'} cancel={onCancel} />}
+    {working && <Working what={working === 'run' ? 'Running' : 'Explaining'} look="bar" cancel={onCancel} />}
   </div>
 )
 

@@ -5,6 +5,7 @@ import { agoText } from '../lib/format.ts'
 import { refusalInWords } from '../lib/refusal-words.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
+import { offerUndo } from '../lib/undo.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { Refused } from '../ui/forms.tsx'
 import { Dialog, ErrorBox, Field, Working } from '../ui/parts.tsx'
@@ -14,19 +15,23 @@ import { Dialog, ErrorBox, Field, Working } from '../ui/parts.tsx'
 const path = 'warehouse_saved_queries/'
 
 export function ViewsPanel({ version, onChanged }: { version: number; onChanged: (removed: ViewAnswer | null) => void }) {
-  const { api, link } = useProject()
+  const { api, link, mayChange } = useProject()
   const [search, setSearch] = useState('')
   const [failure, setFailure] = useState<Error | null>(null)
   const [renamed, setRenamed] = useState<ViewAnswer | null>(null)
-  const [removed, setRemoved] = useState<ViewAnswer | null>(null)
   const { value, error, reload } = useLoaded((signal) => get<Page<ViewAnswer>>(api(`${path}?limit=500`), signal), [version])
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading saved queries" />
   const shown = value.results.filter(({ name }) => name.toLowerCase().includes(search.trim().toLowerCase()))
   const destroy = async (view: ViewAnswer) => {
-    setRemoved(null)
     setFailure(null)
-    await remove(api(`${path}${view.id}/`)).then(() => onChanged(view), setFailure)
+    await remove(api(`${path}${view.id}/`)).then(() => {
+      onChanged(view)
+      offerUndo({
+        text: `${view.name} is deleted. Statements that read it fail.`,
+        undo: () => post<ViewAnswer>(api(path), { name: view.name, query: view.query }).then(() => onChanged(null)),
+      })
+    }, setFailure)
   }
   return (
     <>
@@ -46,14 +51,16 @@ export function ViewsPanel({ version, onChanged }: { version: number; onChanged:
           <li key={view.id}>
             <a href={linkTo(link('sql'), { view: view.id })}>{view.name}</a>
             <small> {agoText(view.updated_at)}</small>
-            <div class="actions">
-              <button type="button" class="plain link" aria-label={`Rename ${view.name}`} onClick={() => setRenamed(view)}>
-                Rename
-              </button>
-              <button type="button" class="plain link" aria-label={`Delete ${view.name}`} onClick={() => setRemoved(view)}>
-                Delete
-              </button>
-            </div>
+            {mayChange && (
+              <div class="actions">
+                <button type="button" class="plain link" aria-label={`Rename ${view.name}`} onClick={() => setRenamed(view)}>
+                  Rename
+                </button>
+                <button type="button" class="plain link" aria-label={`Delete ${view.name}`} onClick={() => void destroy(view)}>
+                  Delete
+                </button>
+              </div>
+            )}
           </li>
         ))}
       </ul>
@@ -65,19 +72,6 @@ export function ViewsPanel({ version, onChanged }: { version: number; onChanged:
           onDone={() => onChanged(null)}
           onClose={() => setRenamed(null)}
         />
-      )}
-      {removed && (
-        <Dialog title={`Delete ${removed.name}?`} onClose={() => setRemoved(null)}>
-          <p>Statements that read it fail afterwards. It cannot be brought back.</p>
-          <div class="actions">
-            <button type="button" class="primary" onClick={() => void destroy(removed)}>
-              Delete
-            </button>
-            <button type="button" onClick={() => setRemoved(null)}>
-              Keep
-            </button>
-          </div>
-        </Dialog>
       )}
     </>
   )

@@ -22,7 +22,7 @@ export function AnswerOf<T>({
       ) : value !== null ? (
         <div class="answered">{children(value)}</div>
       ) : (
-        <Working what="Computing" cancel={cancel} />
+        <Working what="Computing" look="chart" cancel={cancel} />
       )}
     </div>
   )

@@ -7,6 +7,7 @@ import { instantOf, typedText } from '../lib/moments.ts'
 import type { Option } from '../lib/option.ts'
 import { refusalInWords } from '../lib/refusal-words.ts'
 import { useProject, useUser } from '../lib/session.ts'
+import { offerUndo } from '../lib/undo.ts'
 import { markChanged, markSaved } from '../lib/unsaved.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { ProviderLinks } from '../pages/sign-in.tsx'
@@ -493,6 +494,26 @@ export function ConfirmButton({
         onClick={() => setOpen(true)}
       />
       {isOpen && <Confirm title={title} submit={submit} onClose={() => setOpen(false)} {...confirm} />}
+    </>
+  )
+}
+
+/** A button that removes at once, and offers to bring back what it removed. `text`: what was removed, as `Signups is deleted.` */
+export function RemoveButton({
+  text,
+  remove,
+  undo,
+  ...opener
+}: OpenerProps & { text: string; remove: () => Promise<unknown>; undo: () => Promise<unknown> }) {
+  const { act, isBusy, failure } = useAction()
+  const run = async () => {
+    await remove()
+    offerUndo({ text, undo })
+  }
+  return (
+    <>
+      <Opener {...opener} kind="danger-text" onClick={() => !isBusy && act(run)} />
+      {failure}
     </>
   )
 }

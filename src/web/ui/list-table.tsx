@@ -4,6 +4,8 @@ import { get, type Page, pathOf } from '../lib/api.ts'
 import { numberText } from '../lib/format.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { ErrorBox, Working } from './parts.tsx'
+import { type SortValue, sortedBy } from './sorted-by.ts'
+import { SortHead, useOrder } from './sorting.tsx'
 import './list-table.css'
 
 // Lists of the API: searched, a page at a time.
@@ -116,6 +118,15 @@ export function ListState<T>({
   )
 }
 
+/** A column by which a list sorts when all of it is there: before, an order of a part would be taken for that of the whole. */
+export interface SortedHead<T> {
+  readonly title: string
+  readonly by: (one: T) => SortValue
+  readonly isNumber?: boolean
+}
+type Head<T> = string | VNode | SortedHead<T> | null
+const isSorted = <T,>(head: Head<T>): head is SortedHead<T> => typeof head === 'object' && head !== null && 'by' in head
+
 /** A table of a list. */
 export function ListTable<T>({
   head,
@@ -126,23 +137,34 @@ export function ListTable<T>({
   what: string
   empty: ComponentChild
   /** Titles, or cells. Null: a column of buttons. */
-  head: readonly (string | VNode | null)[]
+  head: readonly Head<T>[]
   /** With a key. */
   row: (one: T) => VNode
 }) {
+  const use = useOrder()
+  const { hasMore, isLoading } = state.list
+  const chosen = use.order && head[use.order.column]
   return (
     <ListState {...state}>
       {(rows) => (
         <Scroll label={state.what}>
-          <table class="rows" aria-busy={state.list.isLoading}>
+          <table class="rows" aria-busy={isLoading}>
             <thead>
               <tr>
-                {head.map((title, i) =>
-                  typeof title === 'object' && title ? title : <th key={i}>{title ?? <span class="hidden">Actions</span>}</th>,
-                )}
+                {head.map((title, i) => {
+                  if (!isSorted(title))
+                    return typeof title === 'object' && title ? title : <th key={i}>{title ?? <span class="hidden">Actions</span>}</th>
+                  if (!hasMore && rows.length > 1)
+                    return <SortHead key={i} title={title.title} column={i} isNumber={title.isNumber === true} use={use} />
+                  return (
+                    <th key={i} class={title.isNumber ? 'number' : ''}>
+                      {title.title}
+                    </th>
+                  )
+                })}
               </tr>
             </thead>
-            <tbody>{once(rows.map(row))}</tbody>
+            <tbody>{once((chosen && isSorted(chosen) && !hasMore ? sortedBy(rows, chosen.by, use.order!.isDown) : rows).map(row))}</tbody>
           </table>
         </Scroll>
       )}

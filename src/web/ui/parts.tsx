@@ -54,22 +54,40 @@ export function NotHere({ title, children }: { title: string; children: Componen
   return <Empty title={title}>{children}</Empty>
 }
 
-/** Says after a second that something is at work, with a button to end it. `since`: how long it has been at work. */
-export function Working({ what = 'Loading', cancel, since = 0 }: { what?: string; cancel?: () => void; since?: number }) {
-  const [seconds, setSeconds] = useState(since)
+/** From then on, in seconds, it is said what is at work, with a button to end it. */
+const shortWait = 2
+
+/** In place of what is being read: its shape, and after a while what is at work. `since`: how long it has been at work. */
+export function Working({
+  what = 'Loading',
+  cancel,
+  since = 0,
+  look = 'lines',
+}: {
+  what?: string
+  cancel?: (() => void) | undefined
+  since?: number
+  /** `bar`: beside something that is there already. */
+  look?: 'lines' | 'chart' | 'bar'
+}) {
+  const [isLong, setLong] = useState(since >= shortWait)
   useEffect(() => {
-    const timer = setInterval(() => setSeconds((before) => before + 1), 1000)
-    return () => clearInterval(timer)
+    const timer = setTimeout(() => setLong(true), (shortWait - since) * 1000)
+    return () => clearTimeout(timer)
   }, [])
   return (
-    <div class="working" role="status" aria-live="polite">
-      <progress aria-label={what} />
-      {seconds > 0 && (
-        <span>
-          {what}: {seconds} s
-        </span>
+    <div class={`working ${look}`} role="status" aria-live="polite">
+      <progress aria-label={what} class={look === 'bar' ? '' : 'hidden'} />
+      {look !== 'bar' && (
+        <div class="skeleton" aria-hidden="true">
+          <span />
+          <span />
+          <span />
+          <span />
+        </div>
       )}
-      {seconds > 0 && cancel && (
+      {isLong && <span class="note">{what}</span>}
+      {isLong && cancel && (
         <button type="button" onClick={cancel}>
           Cancel
         </button>

@@ -1,51 +1,21 @@
-import type { RefObject } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { agoText, numberText } from '../lib/format.ts'
 import type { Choice, ChoiceGroup } from '../lib/matching.ts'
 import { type PickerProps, usePicker } from './use-picker.ts'
+import { usePlace } from './use-place.ts'
 import './picker.css'
 
 // One control for everything that is chosen from a long list: a text field that opens the list, searches it and takes its first find with Enter.
 
-const room = 8
 /** Of the list, in pixels. */
-const [leastWidth, mostHeight] = [300, 380]
-
-/** Keeps the list at its field, in the layer above everything. */
-function usePlace(isOpen: boolean, field: RefObject<HTMLElement | null>, list: RefObject<HTMLElement | null>): void {
-  useLayoutEffect(() => {
-    const popup = list.current
-    if (!isOpen || !popup) return
-    const place = () => {
-      const at = field.current!.getBoundingClientRect()
-      const width = Math.min(Math.max(at.width, leastWidth), innerWidth - 2 * room)
-      const [below, above] = [innerHeight - at.bottom - room, at.top - room]
-      const isAbove = below < 220 && above > below
-      popup.style.width = `${width}px`
-      popup.style.left = `${Math.max(room, Math.min(at.left, innerWidth - width - room))}px`
-      popup.style.maxHeight = `${Math.min(mostHeight, Math.max(120, isAbove ? above : below) - 4)}px`
-      popup.style.top = isAbove ? 'auto' : `${at.bottom + 4}px`
-      popup.style.bottom = isAbove ? `${innerHeight - at.top + 4}px` : 'auto'
-    }
-    // The field keeps the focus.
-    popup.addEventListener('mousedown', (event) => event.preventDefault())
-    popup.showPopover?.()
-    place()
-    addEventListener('scroll', place, true)
-    addEventListener('resize', place)
-    return () => {
-      removeEventListener('scroll', place, true)
-      removeEventListener('resize', place)
-    }
-  }, [isOpen])
-}
+const size = { leastWidth: 300, mostHeight: 380, keepsFocus: true }
 
 export function Picker<T>(props: PickerProps<T>) {
   const { label, text, name, placeholder = '', typed: free, isReading = false, isMany = false } = props
   const picker = usePicker(props)
   const { id, field, isOpen, typed, own, active, choose } = picker
   const list = useRef<HTMLDivElement>(null)
-  usePlace(isOpen, field, list)
+  usePlace(isOpen, field, list, size)
   const ofTyped = own !== null && (
     <Own id={`${id}-own`} text={own} isActive={active?.id === `${id}-own`} onTake={() => picker.takeTyped(own)} />
   )

@@ -195,6 +195,11 @@ test('projects and what is in them', async () => {
   await does('warehouse_saved_queries.update', { ...inside, id: view.id }, { name: 'uno' })
   await does('warehouse_saved_queries.replace', { ...inside, id: view.id }, { name: 'due', query: statement('select 2 as n') })
   await does('warehouse_saved_queries.remove', { ...inside, id: view.id })
+  const paying = [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }]
+  const filters = await does('saved_filters.create', inside, { name: 'Paying', properties: paying })
+  await does('saved_filters.update', { ...inside, id: filters.id }, { name: 'Customers' })
+  await does('saved_filters.replace', { ...inside, id: filters.id }, { name: 'Clients', properties: paying })
+  await does('saved_filters.remove', { ...inside, id: filters.id })
   const annotation = await does('annotations.create', inside, { content: 'Release', date_marker: '2026-01-01T00:00:00Z' })
   await does('annotations.update', { ...inside, id: annotation.id }, { content: 'Second release' })
   await does('annotations.replace', { ...inside, id: annotation.id }, { content: 'Third release', date_marker: null })

@@ -36,6 +36,10 @@ const bodies: Readonly<Record<string, (n: number, made: Made) => unknown>> = {
   'actions.create': (n) => ({ name: `Action ${n}`, steps: [{ event: 'signup' }] }),
   'insights.create': (n) => ({ name: `Insight ${n}`, query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] } }),
   'warehouse_saved_queries.create': (n) => ({ name: `view_${n}`, query: { kind: 'HogQLQuery', query: `select ${n} as n` } }),
+  'saved_filters.create': (n) => ({
+    name: `Filters ${n}`,
+    properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }],
+  }),
   'annotations.create': (n) => ({ content: `Release ${n}`, date_marker: '2026-01-01T00:00:00Z' }),
   'dashboards.create': (n) => ({ name: `Dashboard ${n}` }),
   'alerts.create': (n, { insight }) => ({

@@ -272,6 +272,11 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
     const path = `/api/projects/${at.project.id}/warehouse_saved_queries/`
     return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
   },
+  saved_filters: async (at) => {
+    const body = { name: `Filters ${++made}`, properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }] }
+    const path = `/api/projects/${at.project.id}/saved_filters/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
+  },
   annotations: async (at) => {
     const path = `/api/projects/${at.project.id}/annotations/`
     return (await home.call('POST', path, { ...(await at.as('the owner', '')), body: { content: 'Release' } })).body.id
@@ -446,8 +451,19 @@ const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
   const plugin = await globalPlugin(configFamilies[row.name.split('.')[0]!])
   const insight = /^(alerts|subscriptions)\./.test(row.name) ? await insightIn(at) : 1
   const view: Known = row.name.startsWith('warehouse_saved_queries.') ? { name: (n) => `new_view_${n}` } : {}
+  const filters: Known = row.name.startsWith('saved_filters.')
+    ? { name: (n) => `New filters ${n}`, properties: () => [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }] }
+    : {}
   const role = row.name === 'project_roles.create' ? await newRole(at, false) : ''
-  const more: Known = { ...known, ...view, role_id: () => role, user_uuid: () => joined, plugin: () => plugin, insight: () => insight }
+  const more: Known = {
+    ...known,
+    ...view,
+    ...filters,
+    role_id: () => role,
+    user_uuid: () => joined,
+    plugin: () => plugin,
+    insight: () => insight,
+  }
   const body = sample(row.body, more)
   for (const name of besides[row.name] ?? []) Object.assign(body as object, { [name]: more[name]!(0) })
   expect(row.body.safeParse(body).error, `${row.name}: say in \`known\` what its schema does not say`).toBeUndefined()

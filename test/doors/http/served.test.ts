@@ -540,6 +540,29 @@ test('annotations and views', async () => {
   expect((await asGuest('POST', inside('query/'), asked)).body.results).toEqual([[2]])
 })
 
+test('saved filters', async () => {
+  const paying = [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }]
+  const path = inside('saved_filters/')
+  const { status, body: made } = await call('POST', path, { name: 'Paying', properties: paying })
+  expect([status, made.name, made.properties]).toEqual([201, 'Paying', paying])
+  const group = { type: 'OR', values: [{ type: 'AND', values: paying }] }
+  expect((await call('PATCH', `${path}${made.id}/`, { name: 'Customers', properties: group })).body).toMatchObject({
+    name: 'Customers',
+    properties: group,
+  })
+  expect(await list(`${path}?search=custom`)).toMatchObject([{ id: made.id }])
+  expect(await call('POST', path, { name: 'Customers', properties: paying })).toMatchObject(refused(400, 'unique', undefined, 'name'))
+  for (const properties of [[], {}, null, 'plan'])
+    expect((await call('POST', path, { name: 'No filters', properties })).status, JSON.stringify(properties)).toBe(400)
+  expect((await call('DELETE', `${path}${made.id}/`)).status).toBe(204)
+  expect(await list(path)).toEqual([])
+  expect((await call('GET', `${path}${made.id}/activity/`)).body.results.map(({ activity }: { activity: string }) => activity)).toEqual([
+    'deleted',
+    'updated',
+    'created',
+  ])
+})
+
 test('definitions of events and properties', async () => {
   const [signup] = await list(inside('event_definitions/'))
   expect(signup).toMatchObject({ name: 'signup', count: 2 })

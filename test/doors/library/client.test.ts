@@ -147,6 +147,12 @@ test('insights and dashboards', async () => {
   expect(await client.insights.update(project, insight.short_id, { name: 'Seen again' })).toMatchObject({ name: 'Seen again' })
   await client.insights.remove(project, insight.id)
   expect((await client.insights.list(project)).results).toEqual([])
+  const properties = [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }]
+  const filters = await client.savedFilters.create(project, { name: 'Paying', properties })
+  expect((await client.savedFilters.update(project, filters.id, { name: 'Customers' })).properties).toEqual(properties)
+  expect((await client.savedFilters.list(project)).results.map(({ name }) => name)).toEqual(['Customers'])
+  await client.savedFilters.remove(project, filters.id)
+  expect((await client.savedFilters.list(project)).count).toBe(0)
   await client.dashboards.remove(project, board.id)
   expect((await client.dashboards.list(project)).results.map(({ name }) => name)).not.toContain('Board')
 })

@@ -60,7 +60,13 @@ describe('one text', () => {
     ['yStart', '2026-01-01T10:20:30'],
     ['-1yStart', '2025-01-01T10:20:30'],
     ['yEnd', '2026-03-31T10:20:30'],
-    ['wStart', '2026-03-31T10:20:30'], // weeks and quarters have no edges
+    ['wStart', '2026-03-29T00:00:00'], // weeks of the project, which begin on Sunday here
+    ['-1wStart', '2026-03-22T00:00:00'],
+    ['-1wEnd', dayEnd('2026-03-28')],
+    ['qStart', '2026-01-01T00:00:00'],
+    ['-1qStart', '2025-10-01T00:00:00'],
+    ['-1qEnd', dayEnd('2025-12-31')],
+    ['sStart', '2026-03-31T10:20:30'], // seconds have no edges
     ['-7D', '2026-03-31T10:20:30'], // capitals stand for nothing
   ])('%s in UTC', (text, expected) => {
     const at = dateInstant(text, Date.parse(now) * 1000, calendarOf(env('UTC', now).project))!

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { daysOfRange, fittingInterval } from '../../../src/web/insights/intervals.ts'
+import { daysOfRange, fittingInterval, naturalInterval, nextInterval } from '../../../src/web/insights/intervals.ts'
 
 const today = new Date().toISOString().slice(0, 10)
 test.each([
@@ -34,4 +34,30 @@ test.each([
   ['an interval of another kind stays', 'second', 30, 'second'],
 ])('%s', (_, interval, days, fitting) => {
   expect(fittingInterval(interval, days)).toBe(fitting)
+})
+
+test.each([
+  [1 / 24, 'minute'],
+  [1, 'hour'],
+  [2, 'day'],
+  [90, 'day'],
+  [180, 'week'],
+  [365, 'month'],
+  [3650, 'quarter'],
+])('%s days are shown by %s', (days, interval) => {
+  expect(naturalInterval(days)).toBe(interval)
+})
+
+test.each([
+  ['follows to a day', 'day', 30, 1, 'hour'],
+  ['follows to a year', 'day', 30, 365, 'month'],
+  ['and back', 'month', 365, 30, 'day'],
+  ['a chosen week stays', 'week', 30, 365, 'week'],
+  ['a chosen hour stays for a month', 'hour', 7, 30, 'hour'],
+  ['and goes where it is too many', 'hour', 7, 365, 'week'],
+  ['a chosen month goes where it is one dot', 'month', 90, 7, 'day'],
+  ['of an unknown range it holds', 'day', null, 1, 'hour'],
+  ['in an unknown range it holds', 'day', 30, null, 'day'],
+])('an interval %s', (_, interval, before, after, expected) => {
+  expect(nextInterval(interval, before, after)).toBe(expected)
 })

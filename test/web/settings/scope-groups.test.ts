@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { resources } from '../../../src/doors/http/registry.ts'
+import { scopes } from '../../../src/service/accounts/users/personal-keys.ts'
+import { offeredObjects, presets, scopesOf } from '../../../src/web/settings/scope-groups.ts'
+
+test('each object is offered once, is known to the API, and has routes', () => {
+  expect(new Set(offeredObjects).size).toBe(offeredObjects.length)
+  const needed = new Set(resources.flatMap(({ rows }) => rows.flatMap(({ scope }) => String(scope).split(':')[0])))
+  for (const object of offeredObjects) {
+    expect(scopes, object).toContain(`${object}:read`)
+    expect(needed.has(object), object).toBe(true)
+  }
+})
+
+test('what presets choose', () => {
+  const of = (name: string) => {
+    const { chosen } = presets.find((one) => one.name === name)!
+    return chosen && scopesOf(chosen)
+  }
+  expect(of('Read only')).toEqual(offeredObjects.map((object) => `${object}:read`))
+  expect(of('Everything')).toBeNull()
+  expect(of('Agents (MCP): read')?.every((scope) => scope.endsWith(':read'))).toBe(true)
+  expect(of('Agents (MCP): read')).not.toContain('organization_member:read')
+  expect(of('Agents: read and save')).toContain('insight:write')
+  expect(scopesOf({ insight: '', query: 'read' })).toEqual(['query:read'])
+})

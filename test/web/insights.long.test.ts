@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, dialogClosed, hasBrowser, openNumbers, openWeb, owner, type Web } from './browser.ts'
+import { accessibilityFindings, dialogClosed, hasBrowser, openNumbers, openWeb, owner, signOut, type Web } from './browser.ts'
 
 describe.skipIf(!hasBrowser)('insights in a browser', () => {
   let web: Web
@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
     expect(await accessibilityFindings(again)).toEqual([])
     await again.getByRole('button', { name: 'Sign in' }).click()
     await again.getByRole('heading', { level: 1, name: /^Good / }).waitFor()
-    await again.getByRole('button', { name: 'Sign out' }).click()
+    await signOut(again)
     await again.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 

@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     const rows = await numbers().locator('tbody tr').all()
     return Promise.all(rows.map((row) => row.locator('th, td').nth(at).textContent()))
   }
-  const drawn = () => page.locator('.answer .result :is(svg, .legend) :is(text, .text)').allTextContents()
+  const drawn = () => page.locator('.answer .result :is(svg text, .legend .text, .legend-table .name > .cell)').allTextContents()
 
   test('a formula with a breakdown names each row by its value: legend, tip, table, pie', async () => {
     const rate = { series: [visit, buy], trendsFilter: { formulaNodes: [{ formula: 'B / A * 100' }] }, ...byPlan }
@@ -198,13 +198,13 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
   test('the time to convert offers no breakdown, which it has not; the other shapes keep theirs', async () => {
     await show(funnel(byPlan))
     await page.getByLabel('Property of the breakdown').waitFor()
-    await page.getByLabel('Shape of the funnel').selectOption('time_to_convert')
+    await page.getByRole('button', { name: 'Time to convert', exact: true }).click()
     await answered()
-    const breakdown = page.getByRole('group', { name: 'Breakdown' })
+    const breakdown = page.getByRole('group', { name: 'Split by' })
     await breakdown.getByText('The time to convert is that of all together.').waitFor()
     expect(await page.getByLabel('Property of the breakdown').count()).toBe(0)
     expect(await page.getByLabel('Step of the breakdown').count()).toBe(0)
-    await page.getByLabel('Shape of the funnel').selectOption('steps')
+    await page.getByRole('button', { name: 'Steps', exact: true }).click()
     await page.getByLabel('Property of the breakdown').waitFor()
   })
 

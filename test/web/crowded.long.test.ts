@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('a crowded project', () => {
     await field.press('Enter')
     await expect.poll(() => field.inputValue()).toBe(name)
     await expect.poll(() => page.locator('.result').textContent()).toContain(name)
-    await page.getByRole('group', { name: 'Breakdown' }).getByRole('button', { name: 'Add a breakdown' }).click()
+    await page.getByRole('group', { name: 'Split by' }).getByRole('button', { name: 'Add a breakdown' }).click()
     const property = name.replace('event', 'property')
     await page.getByLabel('Property of the breakdown').fill(property)
     await expect.poll(() => suggested(property)).toBeGreaterThan(0)

@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
     await page.getByRole('dialog').getByLabel('Name').fill('To a purchase')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: 'To a purchase' }).waitFor()
-    await page.getByLabel('Shape of the funnel').selectOption('time_to_convert')
+    await page.getByRole('button', { name: 'Time to convert', exact: true }).click()
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByRole('button', { name: 'Save changes' }).waitFor({ state: 'hidden' })
     const { results } = await web.api<{ results: { name: string; query: { source: { funnelsFilter: object } } }[] }>(

@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks'
 import { readChart } from '../../service/pictures/read-chart.ts'
-import { lined } from '../../service/pictures/style.ts'
 import { ChartPlaceContext } from '../annotations/chart-place.ts'
 import { ChartView } from '../charts/chart-view.tsx'
+import { Spark } from '../charts/spark.tsx'
 import type { Cast } from '../dashboards/templates/templates.ts'
 import type { Query } from '../lib/api.ts'
 import { numberText } from '../lib/format.ts'
@@ -11,9 +11,7 @@ import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { busy } from '../ui/answer-of.tsx'
 import { ErrorBox } from '../ui/parts.tsx'
-import { changeText, type DayNumber, dayNumbers, hoursOf, readDay, sparkPoints, weeklyActive } from './numbers.ts'
-
-const spark = { width: 96, height: 30 }
+import { changeText, type DayNumber, dayNumbers, hoursOf, readDay, weeklyActive } from './numbers.ts'
 
 /** What happened in the last 24 hours. */
 export const Day = ({ cast }: { cast: Cast }) => (
@@ -33,7 +31,6 @@ function NumberCard({ of: { title, query, hours }, color }: { of: DayNumber; col
     [JSON.stringify(query)],
   )
   const day = value && readDay(value[0])
-  const points = value ? sparkPoints(hoursOf(value[1]), spark.width, spark.height - 2) : ''
   return (
     <section class="panel day-number" aria-label={`${title}, last 24 hours`} {...busy(isLoading)}>
       <h2 class="group-name">
@@ -42,11 +39,7 @@ function NumberCard({ of: { title, query, hours }, color }: { of: DayNumber; col
       {error && <ErrorBox error={error} retry={reload} />}
       <div class="row">
         <strong class="big">{day ? numberText(day.now) : '–'}</strong>
-        {points !== '' && (
-          <svg width={spark.width} height={spark.height} viewBox={`0 -1 ${spark.width} ${spark.height}`} aria-hidden="true">
-            <polyline points={points} fill="none" class={lined(color)} stroke-width="1.5" stroke-linejoin="round" />
-          </svg>
-        )}
+        {value && <Spark values={hoursOf(value[1])} color={color} />}
       </div>
       <p class="note">{day ? <ChangeOf now={day.now} before={day.before} /> : ' '}</p>
     </section>

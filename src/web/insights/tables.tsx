@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
 import { axisLabels } from '../../service/pictures/axes.ts'
 import type { Chart } from '../../service/pictures/chart.ts'
 import { boxColumns, boxNumbers } from '../../service/pictures/chart-rows.ts'
@@ -13,7 +12,6 @@ import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { type AnswerRow, funnelGroups, itemName, rowsOf } from './people-of.ts'
 import { objectIn, textIn } from './query.ts'
-import { useTotals } from './totals.ts'
 
 // The numbers of a chart as tables: for those who cannot see it, and with a button for the people behind each number.
 
@@ -26,19 +24,9 @@ export function Scrolling({ label, children }: { label: string; children: Compon
 }
 
 /** Under a chart. */
-function Numbers({
-  isOpen = false,
-  isByName = false,
-  onToggle,
-  children,
-}: {
-  isOpen?: boolean
-  isByName?: boolean
-  onToggle?: (isOpen: boolean) => void
-  children: ComponentChildren
-}) {
+function Numbers({ isOpen = false, isByName = false, children }: { isOpen?: boolean; isByName?: boolean; children: ComponentChildren }) {
   return (
-    <details open={isOpen} onToggle={(event) => onToggle?.(event.currentTarget.open)}>
+    <details open={isOpen}>
       <summary>Numbers</summary>
       <Scrolling label="Numbers">
         <table class={isByName ? 'rows by-name' : 'rows'}>{children}</table>
@@ -47,7 +35,7 @@ function Numbers({
   )
 }
 
-function PeopleButton({ children, label, onClick }: { children: ComponentChildren; label?: string; onClick: () => void }) {
+export function PeopleButton({ children, label, onClick }: { children: ComponentChildren; label?: string; onClick: () => void }) {
   return (
     <button type="button" class="plain cell" {...(label !== undefined && { 'aria-label': label })} onClick={onClick}>
       {children}
@@ -59,29 +47,23 @@ const formatOf = (chart: Chart): NumberFormat => ('format' in chart ? chart.form
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null)
 
-/** Cells of a table that is open before it is asked for. */
-const mostAtOnce = 400
-
 /** A row for each series, a column for each interval. */
 export function SeriesTable({
   query,
   answer,
   chart,
+  totals,
   isOpen,
   onChoose,
 }: {
   query: Query
   answer: Answer
   chart: Chart
-  /** Unless there are too many. */
+  totals: readonly (number | null | undefined)[]
   isOpen: boolean
   onChoose: (picked: Picked) => void
 }) {
   const rows = rowsOf(answer)
-  const [isToggled, setToggled] = useState<boolean | null>(null)
-  const labelCount = chart.kind === 'lines' || chart.kind === 'bars' ? chart.labels.length : 0
-  const isOpenAtOnce = isOpen && rows.length * labelCount <= mostAtOnce
-  const totals = useTotals(query, answer, isToggled ?? isOpenAtOnce)
   if (rows.length === 0) return null
   const format = formatOf(chart)
   const names = labelsOf(rows)
@@ -91,7 +73,7 @@ export function SeriesTable({
   const isTrend = query.kind === 'TrendsQuery'
   const step = isOverTime ? chart.step : 1
   return (
-    <Numbers isByName isOpen={isOpenAtOnce} onToggle={setToggled}>
+    <Numbers isByName isOpen={isOpen}>
       <thead>
         <tr>
           <th>Series</th>

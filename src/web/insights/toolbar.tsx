@@ -3,8 +3,10 @@ import { dayOf } from '../lib/moments.ts'
 import { useProject } from '../lib/session.ts'
 import { DayField } from '../ui/day-field.tsx'
 import { At } from '../ui/field-errors.tsx'
+import { Icon } from '../ui/icon.tsx'
 import { NumberField } from '../ui/number-field.tsx'
 import { Select } from '../ui/parts.tsx'
+import { QuickSelect, Segments } from '../ui/segments.tsx'
 import { ChartOptions } from './chart-options.tsx'
 import {
   closedRanges,
@@ -26,6 +28,19 @@ interface Props {
   onChange(query: Query): void
 }
 
+const quickIntervals = [
+  { value: 'hour', label: 'Hour' },
+  { value: 'day', label: 'Day' },
+  { value: 'week', label: 'Week' },
+  { value: 'month', label: 'Month' },
+]
+const quickDisplays = [
+  { value: 'ActionsLineGraph', label: 'As lines', show: <Icon name="insights" /> },
+  { value: 'ActionsBar', label: 'As bars', show: <Icon name="bars" /> },
+  { value: 'BoldNumber', label: 'As a number', show: <Icon name="hash" /> },
+  { value: 'ActionsTable', label: 'As a table', show: <Icon name="list" /> },
+]
+
 /** Above the chart: which time, in which pieces, compared with what, drawn how. */
 export function Toolbar({ query, onChange }: Props) {
   const display = textIn(objectIn(query, 'trendsFilter'), 'display') || 'ActionsLineGraph'
@@ -45,23 +60,18 @@ export function Toolbar({ query, onChange }: Props) {
         <DateRange query={query} onChange={onChange} />
       </At>
       {hasInterval && (
-        <At of="interval">
-          <Select
-            label="Interval"
-            value={textIn(query, 'interval') || 'day'}
-            options={intervals}
-            onChange={(interval) => onChange({ ...query, interval })}
-          />
-        </At>
-      )}
-      {isTrend && (
-        <At of="trendsFilter.display">
-          <Select label="Chart" hasRoom value={display} options={displays} onChange={(next) => onChange(withDisplay(query, next))} />
-        </At>
+        <QuickSelect
+          label="Interval"
+          at="interval"
+          value={textIn(query, 'interval') || 'day'}
+          quick={quickIntervals}
+          options={intervals}
+          onChange={(interval) => onChange({ ...query, interval })}
+        />
       )}
       {query.kind === 'FunnelsQuery' && (
         <At of="funnelsFilter.funnelVizType">
-          <Select
+          <Segments
             label="Shape of the funnel"
             value={shape}
             options={funnelShapes}
@@ -71,7 +81,7 @@ export function Toolbar({ query, onChange }: Props) {
       )}
       {query.kind === 'RetentionQuery' && (
         <At of="retentionFilter.display">
-          <Select
+          <Segments
             label="Shape of the retention"
             value={textIn(objectIn(query, 'retentionFilter'), 'display') === 'ActionsLineGraph' ? 'ActionsLineGraph' : ''}
             options={retentionShapes}
@@ -84,7 +94,19 @@ export function Toolbar({ query, onChange }: Props) {
           <Comparison query={query} onChange={onChange} />
         </At>
       )}
-      {isTrend && <ChartOptions query={query} onChange={onChange} />}
+      {isTrend && (
+        <div class="toolbar-end">
+          <QuickSelect
+            label="Chart"
+            at="trendsFilter.display"
+            value={display}
+            quick={quickDisplays}
+            options={displays}
+            onChange={(next) => onChange(withDisplay(query, next))}
+          />
+          <ChartOptions query={query} onChange={onChange} />
+        </div>
+      )}
     </div>
   )
 }

@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     expect(csv).not.toContain('$$')
   })
 
-  test('totals of people and ratios are those of the whole range, asked once; where there is none, none is shown', async () => {
+  test('totals of people and ratios are those of the whole range, asked once, and once for all values together; where there is none, none is shown', async () => {
     const totalsOf = async (more: object) => {
       const ranges: string[] = []
       const note = (request: { postData(): string | null }) => {
@@ -165,11 +165,11 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     expect(await totalsOf({ series: [visit, buy], trendsFilter: { formula: 'B / A' } })).toEqual({ totals: ['0.33'], asked: 1 })
     expect(await totalsOf({ trendsFilter: { display: 'SlopeGraph' } })).toEqual({ totals: ['6'], asked: 1 })
     expect(await totalsOf({ trendsFilter: { smoothingIntervals: 3 } })).toEqual({ totals: ['6'], asked: 1 })
-    expect(await totalsOf({ ...of('dau'), ...byPlan })).toEqual({ totals: ['2', '1', '1'], asked: 1 })
+    expect(await totalsOf({ ...of('dau'), ...byPlan })).toEqual({ totals: ['2', '1', '1'], asked: 2 })
     // One number for each period: nobody was there in the days before.
     expect(await totalsOf({ ...of('dau'), compareFilter: { compare: true } })).toEqual({ totals: ['4', '0'], asked: 2 })
     const sums = { breakdownFilter: { ...byPlan.breakdownFilter, breakdown_limit: 1 } }
-    expect(await totalsOf({ ...of('dau'), ...sums })).toEqual({ totals: ['2', '–'], asked: 1 })
+    expect(await totalsOf({ ...of('dau'), ...sums })).toEqual({ totals: ['2', '–'], asked: 2 })
     // The page of a site, whose table is closed at first.
     await page.goto(`${web.facts.url}/#/project/${web.demo}/web`)
     const chart = page.getByRole('region', { name: 'Visitors over time' })

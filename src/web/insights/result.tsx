@@ -33,7 +33,7 @@ export function Result({
   height?: number
   /** Without the tables and the people. */
   isPlain?: boolean
-  /** With the numbers in sight. */
+  /** With what it says in words, and the numbers in sight. */
   isOpen?: boolean
   /** To the dates of some intervals of the chart. */
   onZoom?: (query: Query) => void
@@ -46,18 +46,18 @@ export function Result({
   const ofRow = (series: number) => pick?.({ series, index: -1 })
   const isShareOverTime = query.kind === 'FunnelsQuery' && chart.kind === 'lines'
   const isTrend = query.kind === 'TrendsQuery'
-  const totals = useTotals(query, answer, !isPlain && isTrend)
-  const wholes = useWholes(query, answer, totals, !isPlain)
+  const totals = useTotals(query, answer, isOpen && isTrend)
+  const wholes = useWholes(query, answer, totals, isOpen)
   const parts = namedParts(chart)
   const legend = useLegend(parts)
   const hasSeries =
     isShareOverTime ||
     (['TrendsQuery', 'StickinessQuery', 'LifecycleQuery'].includes(query.kind) && chart.kind !== 'map' && chart.kind !== 'grid')
   const isOverTime = chart.kind === 'lines' || chart.kind === 'bars'
-  const hasLegendTable = !isPlain && hasSeries && isOverTime
+  const hasLegendTable = isOpen && hasSeries && isOverTime
   return (
     <div class="result">
-      {!isPlain && <AnswerWords said={answerInWords(query, answer, chart, wholes)} />}
+      {isOpen && <AnswerWords said={answerInWords(query, answer, chart, wholes)} />}
       {query.kind === 'RetentionQuery' && !isPlain ? (
         <>
           {chart.kind === 'lines' && <ChartView chart={chart} title={title} height={height} {...(pick && { onPick: pick })} />}
@@ -97,7 +97,7 @@ export function Result({
           query={query}
           answer={answer}
           chart={chart}
-          totals={totals}
+          {...(isOpen && { totals })}
           isOpen={isOpen && !hasLegendTable}
           onChoose={(picked) => pick?.(picked)}
         />

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { axisLabels } from '../../service/pictures/axes.ts'
 import type { Chart } from '../../service/pictures/chart.ts'
 import { boxColumns, boxNumbers } from '../../service/pictures/chart-rows.ts'
@@ -12,6 +13,7 @@ import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { type AnswerRow, funnelGroups, itemName, rowsOf } from './people-of.ts'
 import { objectIn, textIn } from './query.ts'
+import { useTotals } from './totals.ts'
 
 // The numbers of a chart as tables: for those who cannot see it, and with a button for the people behind each number.
 
@@ -24,9 +26,19 @@ export function Scrolling({ label, children }: { label: string; children: Compon
 }
 
 /** Under a chart. */
-function Numbers({ isOpen = false, isByName = false, children }: { isOpen?: boolean; isByName?: boolean; children: ComponentChildren }) {
+function Numbers({
+  isOpen = false,
+  isByName = false,
+  onToggle,
+  children,
+}: {
+  isOpen?: boolean
+  isByName?: boolean
+  onToggle?: (isOpen: boolean) => void
+  children: ComponentChildren
+}) {
   return (
-    <details open={isOpen}>
+    <details open={isOpen} onToggle={(event) => onToggle?.(event.currentTarget.open)}>
       <summary>Numbers</summary>
       <Scrolling label="Numbers">
         <table class={isByName ? 'rows by-name' : 'rows'}>{children}</table>
@@ -52,18 +64,22 @@ export function SeriesTable({
   query,
   answer,
   chart,
-  totals,
+  totals: given,
   isOpen,
   onChoose,
 }: {
   query: Query
   answer: Answer
   chart: Chart
-  totals: readonly (number | null | undefined)[]
+  /** Without them they are asked once the table is opened. */
+  totals?: readonly (number | null | undefined)[]
   isOpen: boolean
   onChoose: (picked: Picked) => void
 }) {
   const rows = rowsOf(answer)
+  const [isToggled, setToggled] = useState(isOpen)
+  const own = useTotals(query, answer, given === undefined && isToggled)
+  const totals = given ?? own
   if (rows.length === 0) return null
   const format = formatOf(chart)
   const names = labelsOf(rows)
@@ -73,7 +89,7 @@ export function SeriesTable({
   const isTrend = query.kind === 'TrendsQuery'
   const step = isOverTime ? chart.step : 1
   return (
-    <Numbers isByName isOpen={isOpen}>
+    <Numbers isByName isOpen={isOpen} onToggle={setToggled}>
       <thead>
         <tr>
           <th>Series</th>

@@ -59,11 +59,25 @@ export function ClientIcon({ name }: { name: string }) {
 export const flagOf = (code: string): string =>
   /^[A-Za-z]{2}$/.test(code) ? String.fromCodePoint(...[...code.toUpperCase()].map((letter) => 0x1f1e6 + letter.charCodeAt(0) - 65)) : ''
 
+let flagsDrawn: boolean | undefined
+/** Some systems have no flags: a pair of letters is then as wide as two of them. */
+function hasFlags(): boolean {
+  flagsDrawn ??= (() => {
+    const context = document.createElement('canvas').getContext('2d')
+    if (!context) return false
+    context.font = '16px "Apple Color Emoji", "Noto Color Emoji", sans-serif'
+    return context.measureText(flagOf('DE')).width < 1.6 * context.measureText([...flagOf('DE')][0]!).width
+  })()
+  return flagsDrawn
+}
+
+/** A flag, or the code where there are none. */
 export function CountryFlag({ code, name = code }: { code: string; name?: string }) {
   const flag = flagOf(code)
-  return flag === '' ? null : (
-    <span class="flag" title={name} aria-hidden="true">
-      {flag}
+  if (flag === '') return null
+  return (
+    <span class={hasFlags() ? 'flag' : 'client-letter'} title={name} aria-hidden="true">
+      {hasFlags() ? flag : code.toUpperCase()}
     </span>
   )
 }

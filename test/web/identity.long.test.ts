@@ -139,12 +139,15 @@ describe.skipIf(!hasBrowser)('how pages look', () => {
 
   test('the answer is said before it is drawn: the people of the range, and their change', async () => {
     const page = await web.signedIn()
-    const query = trend({ compareFilter: { compare: true }, breakdownFilter: { breakdown: '$browser', breakdown_type: 'event' } })
+    // Days that are over: a number and a chart of them are of the same time.
+    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+    const compared = { compareFilter: { compare: true }, dateRange: { date_from: day(15), date_to: day(2) } }
+    const query = trend({ ...compared, breakdownFilter: { breakdown: '$browser', breakdown_type: 'event' } })
     await open(page, insight(query))
     const { results } = await web.api<{ results: { aggregated_value: number; compare_label: string }[] }>(
       'POST',
       `/api/projects/${web.demo}/query/`,
-      { query: { ...trend({ compareFilter: { compare: true } }), trendsFilter: { display: 'BoldNumber' } } },
+      { query: { ...trend(compared), trendsFilter: { display: 'BoldNumber' } } },
     )
     const of = (period: string) => results.find((row) => row.compare_label === period)!.aggregated_value
     const said = page.getByRole('list', { name: 'In words' }).getByRole('listitem')

@@ -56,7 +56,7 @@ export function ClientIcon({ name }: { name: string }) {
 }
 
 /** `DE` as the two letters of its flag. Empty: it is no code of a country. */
-export const flagOf = (code: string): string =>
+const flagOf = (code: string): string =>
   /^[A-Za-z]{2}$/.test(code) ? String.fromCodePoint(...[...code.toUpperCase()].map((letter) => 0x1f1e6 + letter.charCodeAt(0) - 65)) : ''
 
 let flagsDrawn: boolean | undefined

@@ -8,7 +8,7 @@ import { licenseOf } from './cli.mjs'
 const folder = (path) => fileURLToPath(new URL(path, import.meta.url))
 const [squeeze, zip] = [promisify(brotliCompress), promisify(gzip)]
 /** What the pages have inside. */
-const inside = ['preact', '@codemirror/autocomplete', '@codemirror/commands', '@codemirror/lang-javascript', '@codemirror/lang-sql', '@codemirror/language', '@codemirror/lint', '@codemirror/state', '@codemirror/view', '@lezer/common', '@lezer/highlight', '@lezer/javascript', '@lezer/lr', 'style-mod', 'w3c-keyname', 'crelt', 'papaparse', 'lean-qr', 'world-atlas']
+const inside = ['preact', '@codemirror/autocomplete', '@codemirror/commands', '@codemirror/lang-javascript', '@codemirror/lang-sql', '@codemirror/language', '@codemirror/lint', '@codemirror/state', '@codemirror/view', '@lezer/common', '@lezer/highlight', '@lezer/javascript', '@lezer/lr', 'style-mod', 'w3c-keyname', 'crelt', 'papaparse', 'lean-qr', 'world-atlas', '@fontsource-variable/inter']
 const largestUncompressed = 1024
 
 /** What most pages need, and nothing that needs forms. It comes with the first page, in one file: a dozen small ones would each wait for a connection. */

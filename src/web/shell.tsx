@@ -6,19 +6,23 @@ import { go, linkTo, type Place } from './lib/router.ts'
 import { useProject, useSession } from './lib/session.ts'
 import { applyTheme, storedTheme, type Theme } from './lib/theme.ts'
 import { useLoaded } from './lib/use-loaded.ts'
-import { type PageEntry, pages } from './pages/all.ts'
+import { type PageEntry, type PageGroup, pages } from './pages/all.ts'
 import { Palette } from './palette/palette.tsx'
-import { Icon } from './ui/icon.tsx'
+import { Face, initialsOf } from './ui/face.tsx'
+import { Flag, Icon } from './ui/icon.tsx'
+import { Menu } from './ui/menu.tsx'
 import { ErrorBox, Select, Working } from './ui/parts.tsx'
 import { UndoBar } from './ui/undo-bar.tsx'
 
 // What surrounds every page: navigation, the choice of a project, and the command palette.
 
 const themes = [
-  { value: 'system', label: 'System theme' },
+  { value: 'system', label: 'System' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ]
+const groups: readonly PageGroup[] = ['now', 'questions', 'people and data', 'more']
+const isMac = /mac/i.test(navigator.platform)
 const isTyping = (event: KeyboardEvent) => {
   // Inside a shadow root too.
   const target = event.composedPath()[0] as HTMLElement
@@ -35,7 +39,7 @@ export const RequiredFactor = ({ by, link }: { by: readonly { readonly name: str
   )
 
 export function Shell({ page, place }: { page: PageEntry; place: Place }) {
-  const { user, projects, project, requires2fa } = useSession()
+  const { project, requires2fa } = useSession()
   const { link } = useProject()
   const [isOpen, setOpen] = useState(false)
   const [hasPalette, setPalette] = useState(false)
@@ -89,7 +93,7 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
       <nav aria-label="Pages" class={isOpen ? 'open' : ''}>
         <div class="brand">
           <span class="name">
-            <Icon name="mark" />
+            <Flag />
             Waymark
           </span>
           <button type="button" class="plain menu" aria-expanded={isOpen} aria-label="Menu" onClick={() => setOpen(!isOpen)}>
@@ -97,33 +101,27 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
           </button>
         </div>
         <div class="nav-body">
-          <Select
-            label="Project"
-            value={String(project.id)}
-            options={projects.map(({ id, name }) => ({ value: String(id), label: name }))}
-            onChange={(id) => go(linkTo(`project/${id}/${page.name}`))}
-          />
-          <ul>
-            {pages.map(({ name, title }) => (
-              <li key={name}>
-                <a href={linkTo(link(name))} aria-current={name === page.name ? 'page' : undefined}>
-                  <Icon name={name} />
-                  {title}
-                </a>
-              </li>
+          <ProjectSwitch page={page} />
+          <button type="button" class="jump" aria-keyshortcuts="Control+K Meta+K" onClick={() => setPalette(true)}>
+            Search or jump to <kbd>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+          </button>
+          <div class="nav-pages">
+            {groups.map((group) => (
+              <ul key={group} aria-label={group}>
+                {pages
+                  .filter((one) => one.group === group)
+                  .map(({ name, title }) => (
+                    <li key={name}>
+                      <a href={linkTo(link(name))} aria-current={name === page.name ? 'page' : undefined}>
+                        <Icon name={name} />
+                        {title}
+                      </a>
+                    </li>
+                  ))}
+              </ul>
             ))}
-          </ul>
-          <div class="nav-foot">
-            <button type="button" class="plain" onClick={() => setPalette(true)}>
-              Commands <kbd>Ctrl K</kbd>
-            </button>
-            <Select label="Theme" value={theme} options={themes} onChange={choose} />
-            {user.issuer === null && (
-              <button type="button" class="plain" onClick={() => void leave()} title={user.email}>
-                Sign out
-              </button>
-            )}
           </div>
+          <UserMenu theme={theme} choose={choose} leave={leave} showKeys={() => setKeys(true)} />
         </div>
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
@@ -135,6 +133,76 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
         <Palette themes={themes} onClose={() => setPalette(false)} leave={leave} choose={choose} showKeys={() => setKeys(true)} />
       )}
       {hasKeys && <KeysWhenLoaded onClose={() => setKeys(false)} />}
+    </div>
+  )
+}
+
+function ProjectSwitch({ page }: { page: PageEntry }) {
+  const { projects, project } = useSession()
+  return (
+    <div class="project-switch">
+      <span class="tile-letter" aria-hidden="true">
+        {initialsOf(project.name, 1)}
+      </span>
+      <Select
+        label="Project"
+        value={String(project.id)}
+        options={projects.map(({ id, name }) => ({ value: String(id), label: name }))}
+        onChange={(id) => go(linkTo(`project/${id}/${page.name}`))}
+      />
+    </div>
+  )
+}
+
+/** The person, at the foot of the navigation. */
+function UserMenu({
+  theme,
+  choose,
+  leave,
+  showKeys,
+}: {
+  theme: Theme
+  choose: (theme: string) => void
+  leave: () => Promise<void>
+  showKeys: () => void
+}) {
+  const { user } = useSession()
+  const { link } = useProject()
+  const name = user.first_name || user.email
+  return (
+    <div class="user-menu">
+      <Menu
+        isAbove
+        summary={
+          <>
+            <Face name={name} />
+            <span class="user-name">
+              <span class="hidden">Your menu: </span>
+              {name}
+            </span>
+            <Icon name="more" />
+          </>
+        }
+      >
+        <p class="note">{user.email}</p>
+        <a href={linkTo(link('settings/account'))}>Your account</a>
+        <a href={linkTo(link('settings/keys'))}>API keys</a>
+        <button type="button" class="plain" onClick={showKeys}>
+          Keys of the keyboard
+        </button>
+        <div class="segments" role="group" aria-label="Theme">
+          {themes.map(({ value, label }) => (
+            <button type="button" key={value} aria-pressed={theme === value} onClick={() => choose(value)}>
+              {label}
+            </button>
+          ))}
+        </div>
+        {user.issuer === null && (
+          <button type="button" class="plain" onClick={() => void leave()}>
+            Sign out
+          </button>
+        )}
+      </Menu>
     </div>
   )
 }

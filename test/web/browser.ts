@@ -184,6 +184,15 @@ export async function accessibilityFindings(page: Page): Promise<string[]> {
 /** Pages of somebody who is signed in. */
 export const pagesShown = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).waitFor()
 
+/** The menu of the person, at the foot of the navigation. */
+export async function openUserMenu(page: Page): Promise<void> {
+  await page.locator('.user-menu summary').click()
+}
+export async function signOut(page: Page): Promise<void> {
+  await openUserMenu(page)
+  await page.getByRole('button', { name: 'Sign out' }).click()
+}
+
 /** Forgets what the browser said of requests that were refused. */
 export const forgetRefusals = ({ complaints }: Web): void => {
   complaints.splice(0, complaints.length, ...complaints.filter((one) => !/status of 4\d\d/.test(one)))

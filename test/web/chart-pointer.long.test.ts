@@ -44,9 +44,11 @@ describe.skipIf(!hasBrowser)('the pointer on charts', () => {
 
   test('a name hides its series and shows it again, alone or with all', async () => {
     await open(trend({ display: 'ActionsBar' }, byBrowser))
-    const names = await legend().locator('.text').allTextContents()
+    const table = page.getByRole('region', { name: 'Series' })
+    const names = await table.locator('[aria-pressed]').allTextContents()
     expect(names.length).toBeGreaterThan(2)
-    const button = (name: string) => legend().getByRole('button', { name, exact: true })
+    const button = (name: string) => table.getByRole('button', { name, exact: true })
+    const showAll = page.getByRole('button', { name: 'Show all', exact: true })
     await button(names[0]!).click()
     expect(await button(names[0]!).getAttribute('aria-pressed')).toBe('false')
     await expect.poll(() => shapes('0').count()).toBe(0)
@@ -56,9 +58,15 @@ describe.skipIf(!hasBrowser)('the pointer on charts', () => {
     expect(await shapes('1').count()).toBeGreaterThan(0)
     await button(names[1]!).click()
     await page.getByText('All series are hidden.').waitFor()
-    await button('Show all').click()
+    await showAll.click()
     await expect.poll(() => shapes('0').count()).toBeGreaterThan(0)
-    expect(await legend().getByRole('button', { name: 'Show all' }).count()).toBe(0)
+    expect(await showAll.count()).toBe(0)
+    // Twice leaves it alone.
+    await button(names[1]!).dblclick()
+    await expect.poll(() => shapes('0').count()).toBe(0)
+    expect(await shapes('1').count()).toBeGreaterThan(0)
+    await showAll.click()
+    await expect.poll(() => shapes('0').count()).toBeGreaterThan(0)
     // What is under the pointer stands out.
     await button(names[1]!).hover()
     await expect.poll(() => page.locator('.plot .unlit[data-series="0"]').count()).toBeGreaterThan(0)
@@ -125,7 +133,7 @@ describe.skipIf(!hasBrowser)('the pointer on charts', () => {
 
   test('the options of a chart are part of its question', async () => {
     await open(trend({ display: 'ActionsLineGraph' }, { series: [pageview, { ...pageview, math: 'dau' }] }))
-    await page.getByText('Options', { exact: true }).click()
+    await page.getByText('Axes and labels', { exact: true }).click()
     const filter = () => asked().trendsFilter as Record<string, unknown>
     const choose = async (name: string, field: string, value: unknown) => {
       await page.getByLabel(name, { exact: true }).click()
@@ -221,7 +229,7 @@ describe.skipIf(!hasBrowser)('the pointer on charts', () => {
     await slider.focus()
     await slider.press('ArrowRight')
     expect(await slider.getAttribute('aria-valuetext')).toMatch(/^Day 0: All 100%/)
-    await page.getByLabel('Shape of the retention').selectOption('')
+    await page.getByRole('button', { name: 'Table', exact: true }).click()
     await slider.waitFor({ state: 'detached' })
     expect(asked().retentionFilter).not.toHaveProperty('display')
   })

@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     const rows = await numbers().locator('tbody tr').all()
     return Promise.all(rows.map((row) => row.locator('th, td').nth(at).textContent()))
   }
-  const drawn = () => page.locator('.answer .result :is(svg, .legend) :is(text, .text)').allTextContents()
+  const drawn = () => page.locator('.answer .result :is(svg text, .legend .text, .legend-table .name > .cell)').allTextContents()
 
   test('a formula with a breakdown names each row by its value: legend, tip, table, pie', async () => {
     const rate = { series: [visit, buy], trendsFilter: { formulaNodes: [{ formula: 'B / A * 100' }] }, ...byPlan }
@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     expect(csv).not.toContain('$$')
   })
 
-  test('totals of people and ratios are those of the whole range, asked once; where there is none, none is shown', async () => {
+  test('totals of people and ratios are those of the whole range, asked once, and once for all values together; where there is none, none is shown', async () => {
     const totalsOf = async (more: object) => {
       const ranges: string[] = []
       const note = (request: { postData(): string | null }) => {
@@ -165,11 +165,11 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     expect(await totalsOf({ series: [visit, buy], trendsFilter: { formula: 'B / A' } })).toEqual({ totals: ['0.33'], asked: 1 })
     expect(await totalsOf({ trendsFilter: { display: 'SlopeGraph' } })).toEqual({ totals: ['6'], asked: 1 })
     expect(await totalsOf({ trendsFilter: { smoothingIntervals: 3 } })).toEqual({ totals: ['6'], asked: 1 })
-    expect(await totalsOf({ ...of('dau'), ...byPlan })).toEqual({ totals: ['2', '1', '1'], asked: 1 })
+    expect(await totalsOf({ ...of('dau'), ...byPlan })).toEqual({ totals: ['2', '1', '1'], asked: 2 })
     // One number for each period: nobody was there in the days before.
     expect(await totalsOf({ ...of('dau'), compareFilter: { compare: true } })).toEqual({ totals: ['4', '0'], asked: 2 })
     const sums = { breakdownFilter: { ...byPlan.breakdownFilter, breakdown_limit: 1 } }
-    expect(await totalsOf({ ...of('dau'), ...sums })).toEqual({ totals: ['2', '–'], asked: 1 })
+    expect(await totalsOf({ ...of('dau'), ...sums })).toEqual({ totals: ['2', '–'], asked: 2 })
     // The page of a site, whose table is closed at first.
     await page.goto(`${web.facts.url}/#/project/${web.demo}/web`)
     const chart = page.getByRole('region', { name: 'Visitors over time' })
@@ -198,13 +198,13 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
   test('the time to convert offers no breakdown, which it has not; the other shapes keep theirs', async () => {
     await show(funnel(byPlan))
     await page.getByLabel('Property of the breakdown').waitFor()
-    await page.getByLabel('Shape of the funnel').selectOption('time_to_convert')
+    await page.getByRole('button', { name: 'Time to convert', exact: true }).click()
     await answered()
-    const breakdown = page.getByRole('group', { name: 'Breakdown' })
+    const breakdown = page.getByRole('group', { name: 'Split by' })
     await breakdown.getByText('The time to convert is that of all together.').waitFor()
     expect(await page.getByLabel('Property of the breakdown').count()).toBe(0)
     expect(await page.getByLabel('Step of the breakdown').count()).toBe(0)
-    await page.getByLabel('Shape of the funnel').selectOption('steps')
+    await page.getByRole('button', { name: 'Steps', exact: true }).click()
     await page.getByLabel('Property of the breakdown').waitFor()
   })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { hasBrowser, openWeb, owner, type Web } from './browser.ts'
+import { hasBrowser, openWeb, owner, signOut, type Web } from './browser.ts'
 
 // More of everything than a list shows, and two windows at once.
 
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('a crowded project', () => {
     await field.press('Enter')
     await expect.poll(() => field.inputValue()).toBe(name)
     await expect.poll(() => page.locator('.result').textContent()).toContain(name)
-    await page.getByRole('group', { name: 'Breakdown' }).getByRole('button', { name: 'Add a breakdown' }).click()
+    await page.getByRole('group', { name: 'Split by' }).getByRole('button', { name: 'Add a breakdown' }).click()
     const property = name.replace('event', 'property')
     await page.getByLabel('Property of the breakdown').fill(property)
     await expect.poll(() => suggested(property)).toBeGreaterThan(0)
@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser)('a crowded project', () => {
     await page.goto(at('people'))
     const other = await page.context().newPage()
     await other.goto(at('live'))
-    await other.getByRole('button', { name: 'Sign out' }).click()
+    await signOut(other)
     await other.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link', { name: 'Dashboards' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)('a crowded project', () => {
   test('back and forward lead through every page', async () => {
     const page = await web.signedIn()
     const pages = ['insights', 'dashboards', 'data/events', 'settings/members', 'sql']
-    const titles = ['Insights', 'Dashboards', 'Data', 'Settings', 'SQL']
+    const titles = ['Insights', 'Dashboards', 'Events and properties', 'Settings', 'SQL']
     for (const path of pages) {
       await page.goto(at(path))
       await page.getByRole('heading', { level: 1, name: titles[pages.indexOf(path)]!, exact: true }).waitFor()

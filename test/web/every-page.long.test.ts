@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { program } from '../harness/programs.ts'
-import { hasBrowser, openWeb, owner, settled, type Web } from './browser.ts'
+import { hasBrowser, openWeb, owner, settled, signOut, type Web } from './browser.ts'
 import { pagePaths } from './page-paths.ts'
 
 // What holds of every page, whatever the things on it are named: it is as wide as the window, names are texts, nothing is refused by the content
@@ -235,7 +235,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.getByLabel('Password').fill(owner.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signOut(page)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.waitForLoadState('networkidle')
     expect(web.complaints.filter((one) => !isOfNobody(one))).toEqual([])

@@ -4,9 +4,11 @@ import { hasBrowser, openWeb, type Web } from './browser.ts'
 
 // What makes the first load fast, on any machine: few requests, few bytes, and no request that waits for another one without need.
 
-/** Compressed, without the answers of the API: what the page needs today, 35,600, and a tenth more. */
+/** Compressed, without the answers of the API and without the font: what the page needs today, 35,600, and a tenth more. */
 const mostBytes = 50_000
 const mostFiles = 7
+/** Of the font, which is asked for last and holds nothing up: the page is shown in another one until it is there. */
+const mostFontBytes = 50_000
 
 describe.skipIf(!hasBrowser)('the first load', () => {
   let web: Web
@@ -36,7 +38,14 @@ describe.skipIf(!hasBrowser)('the first load', () => {
     // The page looks for later events from now on.
     const requests = [...all]
     expect(requests.filter((request) => !request.url().startsWith(web.facts.url))).toEqual([])
-    const files = requests.filter((request) => !pathOf(request).startsWith('/api/'))
+    const fonts = requests.filter((request) => pathOf(request).endsWith('.woff2'))
+    expect(fonts.map(pathOf)).toEqual([expect.stringMatching(/^\/assets\/inter-latin-wght-normal-.*\.woff2$/)])
+    const font = (await fonts[0]!.response())!
+    expect(await font.headerValue('content-type')).toBe('font/woff2')
+    expect(await font.headerValue('cache-control')).toContain('immutable')
+    expect((await fonts[0]!.sizes()).responseBodySize).toBeLessThanOrEqual(mostFontBytes)
+    // The favicon comes from the browser, not from the page.
+    const files = requests.filter((request) => !fonts.includes(request) && !/^\/api\/|\.svg$/.test(pathOf(request)))
     expect(files.map(pathOf).length, files.map(pathOf).join('\n')).toBeLessThanOrEqual(mostFiles)
     let bytes = 0
     for (const file of files) {

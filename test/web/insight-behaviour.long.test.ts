@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
     await show(page, { kind: 'TrendsQuery', series: [node('$pageview')], interval: 'day', dateRange: { date_from: 'all' } })
     await expect.poll(running).toBe(0)
     const before = await page.locator('.result svg').first().boundingBox()
-    await page.getByRole('group', { name: 'Filters' }).getByRole('button', { name: 'Add a filter' }).click()
+    await page.getByRole('group', { name: 'Who' }).getByRole('button', { name: 'Add a filter' }).click()
     await page.keyboard.type('sql')
     await page.keyboard.press('Enter')
     // Runs for days.
@@ -382,6 +382,7 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
       expect(await page.locator('main img, main script').count(), what).toBe(0)
       expect(await page.locator('.answer').textContent(), what).toContain('<img src=x')
     }
+    await openNumbers(page)
     await page.getByRole('region', { name: 'Numbers' }).getByRole('button').first().click()
     await page.getByRole('dialog').locator('.people tr').first().getByText('<img src=x').waitFor()
     expect(await page.evaluate('globalThis.hacked ?? null')).toBe(null)

@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
       )
 
     // A filter: the values of the property are suggested.
-    const only = page.getByRole('group', { name: 'Filters' })
+    const only = page.getByRole('group', { name: 'Who' })
     await only.getByRole('button', { name: 'Add a filter' }).click()
     await type('Property', '$browser')
     await page.getByLabel('Value', { exact: true }).click()
@@ -258,10 +258,10 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
       .toEqual([...left('current'), ...left('previous')].map((lost, i) => [String((i % 2) + 1), lost]))
 
     await open('funnel')
-    await choose('Shape of the funnel', 'trends')
+    await press('Conversion over time')
     await answerTo({ funnelsFilter: { funnelVizType: 'trends' } })
     await page.getByRole('slider').waitFor()
-    await choose('Shape of the funnel', 'time_to_convert')
+    await press('Time to convert')
     await type('Event 2', 'purchase')
     await page.locator('.answer[aria-busy=false] .result svg[role=img]').waitFor()
     expect(await page.getByRole('region', { name: 'Answer' }).getByRole('alert').count()).toBe(0)
@@ -313,7 +313,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     // Conversion over time: the numbers of both periods, and who converted on a day of the previous one.
     await open('funnel')
     await type('Event 2', 'purchase')
-    await choose('Shape of the funnel', 'trends')
+    await press('Conversion over time')
     await choose('Comparison with another time', 'previous')
     const lines = await answerTo({ funnelsFilter: { funnelVizType: 'trends' }, compareFilter: { compare: true } })
     await openNumbers(page)

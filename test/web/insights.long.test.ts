@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, dialogClosed, hasBrowser, openNumbers, openWeb, owner, type Web } from './browser.ts'
+import { accessibilityFindings, dialogClosed, hasBrowser, openNumbers, openWeb, owner, signOut, type Web } from './browser.ts'
 
 describe.skipIf(!hasBrowser)('insights in a browser', () => {
   let web: Web
@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
     expect(await accessibilityFindings(again)).toEqual([])
     await again.getByRole('button', { name: 'Sign in' }).click()
     await again.getByRole('heading', { level: 1, name: /^Good / }).waitFor()
-    await again.getByRole('button', { name: 'Sign out' }).click()
+    await signOut(again)
     await again.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
     await page.getByRole('dialog').getByLabel('Name').fill('To a purchase')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: 'To a purchase' }).waitFor()
-    await page.getByLabel('Shape of the funnel').selectOption('time_to_convert')
+    await page.getByRole('button', { name: 'Time to convert', exact: true }).click()
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByRole('button', { name: 'Save changes' }).waitFor({ state: 'hidden' })
     const { results } = await web.api<{ results: { name: string; query: { source: { funnelsFilter: object } } }[] }>(

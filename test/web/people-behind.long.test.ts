@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, hasBrowser, openWeb, type Web } from './browser.ts'
+import { accessibilityFindings, hasBrowser, openNumbers, openWeb, type Web } from './browser.ts'
 
 describe.skipIf(!hasBrowser)('the people behind a number', () => {
   let web: Web
@@ -111,6 +111,7 @@ describe.skipIf(!hasBrowser)('the people behind a number', () => {
     }
     const page = await web.signedIn()
     await page.goto(`${web.facts.url}/#/project/${web.demo}/insights/new?q=${encodeURIComponent(JSON.stringify(trend))}`)
+    await openNumbers(page)
     // One day: few enough for one page.
     const cells = page.getByRole('region', { name: 'Numbers' }).locator('tbody tr').first().locator('td')
     const number = cells.nth(3).getByRole('button')

@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)('the picker', () => {
     const page = await web.signedIn()
     await page.goto(at('insights/new?kind=trends'))
     await page.getByText(/^Computed/).waitFor()
-    await page.getByRole('group', { name: 'Filters' }).getByRole('button', { name: 'Add a filter' }).click()
+    await page.getByRole('group', { name: 'Who' }).getByRole('button', { name: 'Add a filter' }).click()
     // It is open at once.
     const field = page.getByRole('combobox', { name: 'Property', exact: true })
     const groups = page.getByRole('listbox').getByRole('group')

@@ -39,6 +39,7 @@ async function visit(page: Page, { url, token }: Visited, complaints: string[]):
     await page.goto(url + path)
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
   }
+  await page.locator('.user-menu summary').click()
   equal(await page.getByRole('button', { name: 'Sign out' }).count(), 0)
   const at = (path: string) => page.url().replace(/(project\/\d+\/).*$/, `$1${path}`)
   await page.goto(at('live'))

@@ -11,6 +11,8 @@ export interface Plot {
 }
 
 const axisHeight = 24
+/** Of the numbers and dates at the axes. */
+const size = 11
 
 /** An axis, with the room that its numbers need. */
 export interface Axis {
@@ -24,7 +26,7 @@ export const rangeOf = ({ top, bottom }: Area): readonly [from: number, to: numb
 
 export function axisOf(scale: Scale, format: NumberFormat): Axis {
   const marks = scale.ticks.map((tick) => axisText(tick, format))
-  return { scale, marks, room: Math.min(140, Math.max(...marks.map((text) => textWidth(text)))) + 10 }
+  return { scale, marks, room: Math.min(140, Math.max(...marks.map((text) => textWidth(text, size)))) + 10 }
 }
 
 /** Leaves room for the numbers of an axis, or of two. */
@@ -41,14 +43,14 @@ export const drawScale = ({ area, scale, marks }: Plot): Markup[] =>
   scale.ticks.flatMap((tick, i) => {
     const y = scale.at(tick)
     return [
-      line(area.left, y, area.right, y, tick === 0 ? 'inkline' : 'rule'),
-      label(fitted(marks[i]!, 140), area.left - 6, y + 4, { anchor: 'end', className: 'faint' }),
+      line(area.left, y, area.right, y, tick === 0 && scale.domain[0] < 0 ? 'inkline' : 'rule'),
+      label(fitted(marks[i]!, 140, size), area.left - 8, y + 4, { anchor: 'end', className: 'faint', size }),
     ]
   })
 
 /** The numbers of a second axis; its lines would not fit those of the first. */
 export const drawRightScale = ({ right }: Area, { scale, marks }: Axis): Markup[] =>
-  scale.ticks.map((tick, i) => label(fitted(marks[i]!, 140), right + 6, scale.at(tick) + 4, { className: 'faint' }))
+  scale.ticks.map((tick, i) => label(fitted(marks[i]!, 140, size), right + 6, scale.at(tick) + 4, { className: 'faint', size }))
 
 const dayOfYear = /^(\d{1,2})-([A-Z][a-z]{2})-(\d{4})(?= |$)/
 
@@ -61,14 +63,14 @@ export function axisLabels(labels: readonly string[]): readonly string[] {
 /** As many labels as stand beside each other. */
 export function drawLabels(all: readonly string[], { area }: Plot, at: (index: number) => number): Markup[] {
   const labels = axisLabels(all)
-  const widest = Math.max(1, ...labels.map((text) => textWidth(text))) + 14
+  const widest = Math.max(1, ...labels.map((text) => textWidth(text, size))) + 14
   const shown = spread(labels.length, Math.floor((area.right - area.left) / widest))
   return shown.map((i) => {
     const x = at(i)
-    const half = textWidth(labels[i]!) / 2
+    const half = textWidth(labels[i]!, size) / 2
     // The first and the last one do not leave the picture.
     const anchor = x + half > area.right + 8 ? 'end' : x - half < 0 ? 'start' : 'middle'
     const from = { end: area.right + 8, start: 2, middle: x }[anchor]
-    return label(labels[i]!, from, area.bottom + 17, { anchor, className: 'faint' })
+    return label(labels[i]!, from, area.bottom + 17, { anchor, className: 'faint', size })
   })
 }

@@ -63,6 +63,20 @@ export const box = (area: Area, attributes: Readonly<Record<string, string | num
 export const line = (x1: number, y1: number, x2: number, y2: number, className = 'rule'): Element =>
   element('line', { x1, y1, x2, y2, class: className, 'stroke-width': 1 })
 
+const hatchGap = 6
+/** Rising strokes, cut at the edges of the bar. */
+export function hatchOf({ left, right, top, bottom }: Area): string {
+  const [width, height] = [right - left, bottom - top]
+  const strokes: string[] = []
+  for (let at = hatchGap; at < width + height; at += hatchGap) {
+    // From the left or the lower edge to the upper or the right one.
+    const [x1, y1] = at < height ? [0, at] : [at - height, height]
+    const [x2, y2] = at < width ? [at, 0] : [width, at - width]
+    strokes.push(`M${(left + x1).toFixed(1)} ${(top + y1).toFixed(1)}L${(left + x2).toFixed(1)} ${(top + y2).toFixed(1)}`)
+  }
+  return strokes.join('')
+}
+
 export interface LegendItem {
   readonly label: string
   readonly color: number

@@ -54,10 +54,10 @@ const inksStyle = (ink: string, faint: string, rule: string, paper: string, shad
 /** Of pictures that are light for every reader. */
 export const lightPictureStyle = [
   'text{font-family:system-ui,-apple-system,Roboto,sans-serif}',
-  inksStyle('#1c2733', '#5b6b7b', '#d9e0e7', '#ffffff', '#1d6fd8', '#ffffff', '#7d8b99'),
+  inksStyle('#1b1e23', '#646a73', '#e2e1dc', '#ffffff', '#2f54d6', '#ffffff', '#7d8389'),
   seriesStyle(lightColors),
 ].join('')
-const darkStyle = [inksStyle('#dde5ec', '#9fb0c0', '#37444f', '#14191f', '#6fb1ff', '#0b0f14', '#93a1ae'), seriesStyle(darkColors)].join('')
+const darkStyle = [inksStyle('#e8eaed', '#979ea8', '#30353b', '#1a1d21', '#8ba4ff', '#0e1224', '#8f96a0'), seriesStyle(darkColors)].join('')
 
 export const pictureStyle = `${lightPictureStyle}@media(prefers-color-scheme:dark){${darkStyle}}`
 

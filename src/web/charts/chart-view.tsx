@@ -5,7 +5,7 @@ import { boxesGeometry } from '../../service/pictures/draw/boxes.ts'
 import { chartWords, draw, leastWidth, summaryOf } from '../../service/pictures/draw.ts'
 import { namedParts, withoutParts } from '../../service/pictures/named-parts.ts'
 import { AnnotationMarks, useNotes } from '../annotations/annotation-marks.tsx'
-import { Legend, useHidden } from './legend.tsx'
+import { Legend, useLegend } from './legend.tsx'
 import { MarkTip, usePointed } from './mark-tip.tsx'
 import { litNodes } from './nodes.ts'
 import { OverTime } from './over-time.tsx'
@@ -33,16 +33,18 @@ interface Props {
   readonly chart: Chart
   readonly title: string
   readonly height?: number
+  /** What names the series elsewhere; without it they are named over the chart. */
+  readonly legend?: ReturnType<typeof useLegend>
   onPick?(picked: Picked): void
   /** Of a chart over time: to the labels from one to another. */
   onZoom?(from: number, to: number): void
 }
 
-export function ChartView({ chart: whole, title, height = 340, onPick, onZoom }: Props) {
+export function ChartView({ chart: whole, title, height = 340, legend: outside, onPick, onZoom }: Props) {
   const [ref, seen] = useWidth<HTMLDivElement>()
   const parts = namedParts(whole)
-  const legend = useHidden(parts)
-  const [named, setNamed] = useState<string | null>(null)
+  const own = useLegend(parts)
+  const legend = outside ?? own
   const { pointed, follow, leave } = usePointed(ref)
   const chart: Chart = { ...withoutParts(whole, legend.hidden), isNamedApart: true }
   const isNothing = parts.length > 0 && parts.every(({ key }) => legend.hidden.has(key))
@@ -50,7 +52,7 @@ export function ChartView({ chart: whole, title, height = 340, onPick, onZoom }:
   const area = { left: 4, top: 4, right: width - 4, bottom: height }
   const drawn = seen > 40 && chart.kind !== 'map' && !isNothing ? draw(chart, area) : null
   const total = Math.ceil((drawn?.height ?? height) + 12)
-  const lit = named !== null ? new Set([named]) : pointed ? litBy(chart, pointed.mark) : null
+  const lit = legend.lit !== null ? new Set([legend.lit]) : pointed ? litBy(chart, pointed.mark) : null
   const isOverTime = chart.kind === 'lines' || chart.kind === 'bars'
   /** What was clicked says what it is. */
   const pick = (event: MouseEvent) => {
@@ -59,7 +61,7 @@ export function ChartView({ chart: whole, title, height = 340, onPick, onZoom }:
   }
   return (
     <div class="chart">
-      {parts.length > 0 && <Legend parts={parts} {...legend} onLight={setNamed} />}
+      {parts.length > 0 && !outside && <Legend parts={parts} {...legend} />}
       <div
         class="plot"
         ref={ref}

@@ -4,19 +4,20 @@ import { filled } from '../../service/pictures/style.ts'
 
 // The names above a chart: a click hides a series or shows it again, “only” leaves it alone, the pointer makes it stand out.
 
-/** Which parts are hidden; those of an answer before are remembered. */
-export function useHidden(parts: readonly NamedPart[]) {
+/** Which parts are hidden, and which one stands out; those of an answer before are remembered. */
+export function useLegend(parts: readonly NamedPart[]) {
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
-  const toggle = (key: string) => {
-    const next = new Set(hidden)
-    if (!next.delete(key)) next.add(key)
-    setHidden(next)
+  const [lit, setLit] = useState<string | null>(null)
+  /** As the first of them is. */
+  const toggle = (...keys: readonly string[]) => {
+    const isHidden = hidden.has(keys[0]!)
+    setHidden(new Set(isHidden ? [...hidden].filter((key) => !keys.includes(key)) : [...hidden, ...keys]))
   }
-  const only = (key: string) => setHidden(new Set(parts.map((one) => one.key).filter((one) => one !== key)))
-  return { hidden, toggle, only, showAll: () => setHidden(new Set()) }
+  const only = (...keys: readonly string[]) => setHidden(new Set(parts.map((one) => one.key).filter((one) => !keys.includes(one))))
+  return { hidden, toggle, only, showAll: () => setHidden(new Set()), lit, light: setLit }
 }
 
-const Swatch = ({ color, isPrevious }: Pick<NamedPart, 'color' | 'isPrevious'>) => (
+export const Swatch = ({ color, isPrevious }: Pick<NamedPart, 'color' | 'isPrevious'>) => (
   <svg width="10" height="10" aria-hidden="true">
     <rect width="10" height="10" rx="2" class={filled(color)} opacity={isPrevious ? 0.5 : 1} />
   </svg>
@@ -28,11 +29,10 @@ export function Legend({
   toggle,
   only,
   showAll,
-  onLight,
+  light,
 }: {
   parts: readonly NamedPart[]
-  onLight: (mark: string | null) => void
-} & ReturnType<typeof useHidden>) {
+} & ReturnType<typeof useLegend>) {
   const isOne = parts.length === 1
   const text = ({ label, note, ...one }: NamedPart) => (
     <>
@@ -48,10 +48,10 @@ export function Legend({
       {parts.map((one) => (
         <li
           key={one.key}
-          onPointerEnter={() => onLight(one.mark)}
-          onPointerLeave={() => onLight(null)}
-          onFocusCapture={() => onLight(one.mark)}
-          onBlurCapture={() => onLight(null)}
+          onPointerEnter={() => light(one.mark)}
+          onPointerLeave={() => light(null)}
+          onFocusCapture={() => light(one.mark)}
+          onBlurCapture={() => light(null)}
         >
           {isOne ? (
             <span class="name">{text(one)}</span>

@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { readChart } from '../../service/pictures/read-chart.ts'
 import { ChartPlaceContext } from '../annotations/chart-place.ts'
 import { ChartView } from '../charts/chart-view.tsx'
+import { Spark } from '../charts/spark.tsx'
 import type { Cast } from '../dashboards/templates/templates.ts'
 import type { Query } from '../lib/api.ts'
 import { numberText } from '../lib/format.ts'
@@ -10,45 +11,50 @@ import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { busy } from '../ui/answer-of.tsx'
 import { ErrorBox } from '../ui/parts.tsx'
-import { changeText, type DayNumber, dayNumbers, hoursOf, readDay, sparkPoints, weeklyActive } from './numbers.ts'
-
-const spark = { width: 96, height: 30 }
+import { changeText, type DayNumber, dayNumbers, hoursOf, readDay, weeklyActive } from './numbers.ts'
 
 /** What happened in the last 24 hours. */
 export const Day = ({ cast }: { cast: Cast }) => (
   <ul class="day-numbers">
-    {dayNumbers(cast).map((one) => (
+    {dayNumbers(cast).map((one, i) => (
       <li key={one.title}>
-        <NumberCard of={one} />
+        <NumberCard of={one} color={i} />
       </li>
     ))}
   </ul>
 )
 
-function NumberCard({ of: { title, query, hours } }: { of: DayNumber }) {
+function NumberCard({ of: { title, query, hours }, color }: { of: DayNumber; color: number }) {
   const { ask, link } = useProject()
   const { value, error, isLoading, reload } = useLoaded(
     (signal) => Promise.all([ask(query, signal), ask(hours, signal)]),
     [JSON.stringify(query)],
   )
   const day = value && readDay(value[0])
-  const points = value ? sparkPoints(hoursOf(value[1]), spark.width, spark.height - 2) : ''
   return (
     <section class="panel day-number" aria-label={`${title}, last 24 hours`} {...busy(isLoading)}>
-      <h2>
+      <h2 class="group-name">
         <a href={linkTo(link('insights/new'), { q: JSON.stringify(hours) })}>{title}</a>
       </h2>
       {error && <ErrorBox error={error} retry={reload} />}
       <div class="row">
-        <strong>{day ? numberText(day.now) : '–'}</strong>
-        {points !== '' && (
-          <svg width={spark.width} height={spark.height} viewBox={`0 -1 ${spark.width} ${spark.height}`} aria-hidden="true">
-            <polyline points={points} fill="none" stroke="currentColor" stroke-width="1.5" />
-          </svg>
-        )}
+        <strong class="big">{day ? numberText(day.now) : '–'}</strong>
+        {value && <Spark values={hoursOf(value[1])} color={color} />}
       </div>
-      <p class="note">{day ? changeText(day.now, day.before) : ' '}</p>
+      <p class="note">{day ? <ChangeOf now={day.now} before={day.before} /> : ' '}</p>
     </section>
+  )
+}
+
+/** The sign and the share have a color, what they are measured against has none. */
+function ChangeOf({ now, before }: { now: number; before: number }) {
+  const text = changeText(now, before)
+  const [, change, rest] = /^([▲▼] \S+)(.*)$/.exec(text) ?? [text, '', text]
+  return (
+    <>
+      {change && <span class={now > before ? 'up' : 'down'}>{change}</span>}
+      {rest}
+    </>
   )
 }
 
@@ -60,9 +66,12 @@ export function Weekly({ cast }: { cast: Cast }) {
   const chart = useMemo(() => value && readChart(query, value, timezone), [value])
   return (
     <section class="panel weekly" aria-label="Weekly active people" {...busy(isLoading)}>
-      <h2>
-        <a href={linkTo(link('insights/new'), { q: JSON.stringify(query) })}>Weekly active people</a>
-      </h2>
+      <div class="panel-head">
+        <h2>
+          <a href={linkTo(link('insights/new'), { q: JSON.stringify(query) })}>Weekly active people</a>
+        </h2>
+        <span class="note">the last 30 days, and the 30 days before</span>
+      </div>
       {error && <ErrorBox error={error} retry={reload} />}
       {chart && (
         <ChartPlaceContext.Provider value={{}}>

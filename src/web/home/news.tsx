@@ -18,8 +18,9 @@ interface News {
   readonly title: string
   readonly note: string
   readonly path: string
-  readonly isBad?: boolean
+  readonly look: 'bad' | 'new' | 'note'
 }
+const signs: Readonly<Record<News['look'], string>> = { bad: '!', new: '↗', note: '●' }
 
 const isRecent = (time: string | null): time is string => time !== null && Date.now() - Date.parse(time) < newsDays * 86_400_000
 
@@ -31,7 +32,7 @@ const ofAlerts = (alerts: readonly AlertAnswer[]): readonly News[] =>
       title: name,
       note: state === 'Firing' ? `Alert: ${value === null ? 'fires' : `now ${numberText(value)}`}` : `The check failed: ${error ?? ''}`,
       path: insight ? `insights/${insight.short_id}` : 'alerts',
-      isBad: true,
+      look: 'bad' as const,
     }))
 const ofWarnings = (warnings: readonly WarningAnswer[]): readonly News[] =>
   warnings
@@ -41,7 +42,7 @@ const ofWarnings = (warnings: readonly WarningAnswer[]): readonly News[] =>
       title: description,
       note: `${numberText(count)} ${count === 1 ? 'event' : 'events'} not stored as sent`,
       path: 'data/warnings',
-      isBad: true,
+      look: 'bad' as const,
     }))
 /** A project in which all events are new has no news of them. */
 function ofEvents(events: readonly EventDefinitionAnswer[]): readonly News[] {
@@ -52,6 +53,7 @@ function ofEvents(events: readonly EventDefinitionAnswer[]): readonly News[] {
     title: readableEvent(name),
     note: `New event, ${numberText(count)} since ${agoText(since!)}`,
     path: `live?event=${encodeURIComponent(name)}`,
+    look: 'new' as const,
   }))
 }
 const ofAnnotations = (annotations: readonly AnnotationAnswer[]): readonly News[] =>
@@ -62,6 +64,7 @@ const ofAnnotations = (annotations: readonly AnnotationAnswer[]): readonly News[
       title: content ?? '',
       note: `Annotation, ${agoText(time!)}`,
       path: 'data/annotations',
+      look: 'note' as const,
     }))
 
 /** Alerts that fire, events that were not stored, events that are new, annotations. Nothing if there is none of them. */
@@ -89,10 +92,15 @@ export function WhatChanged({ events }: { events: readonly EventDefinitionAnswer
     <section class="panel" aria-label="What changed">
       <h2>What changed</h2>
       <ul class="news">
-        {news.map(({ key, title, note, path, isBad }) => (
-          <li key={key} class={isBad ? 'bad' : ''}>
-            <a href={linkTo(link(path))}>{title}</a>
-            <span class="note">{note}</span>
+        {news.map(({ key, title, note, path, look }) => (
+          <li key={key}>
+            <span class={`badge ${look}`} aria-hidden="true">
+              {signs[look]}
+            </span>
+            <div>
+              <a href={linkTo(link(path))}>{title}</a>
+              <span class="note">{note}</span>
+            </div>
           </li>
         ))}
       </ul>

@@ -46,16 +46,18 @@ export function SetUp() {
   if (done === steps.length) return null
   return (
     <section class="panel" aria-label="Set up">
-      <h2>
-        Set up{' '}
+      <div class="panel-head">
+        <h2>Set up</h2>
         <span class="note">
           {done} of {steps.length}
         </span>
-      </h2>
+      </div>
       <ul class="steps">
         {steps.map(({ title, isDone, path }) => (
           <li key={title} class={isDone ? 'done' : ''}>
-            <span aria-hidden="true">{isDone ? '✓' : '○'}</span>
+            <span class="tick" aria-hidden="true">
+              {isDone ? '✓' : ''}
+            </span>
             {isDone ? (
               <span>
                 {title}

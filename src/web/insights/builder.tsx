@@ -3,7 +3,7 @@ import { At } from '../ui/field-errors.tsx'
 import { Breakdown } from './breakdown.tsx'
 import { actorMaths, isSpread, maths } from './choices.ts'
 import { FilterGroups } from './filter-groups.tsx'
-import { Formulas } from './formulas.tsx'
+import { Formulas, hasFormulas } from './formulas.tsx'
 import { FunnelParts, LifecycleParts, PathParts, RetentionParts, StickinessParts } from './kind-parts.tsx'
 import { listIn, objectIn, type SeriesNode, textIn, withField } from './query.ts'
 import { Section } from './section.tsx'
@@ -28,8 +28,16 @@ export function Builder({ query, onChange }: Props) {
   return (
     <form class="builder" aria-label="Question" onSubmit={(event) => event.preventDefault()}>
       {query.kind === 'TrendsQuery' && (
-        <Section title="Series">
-          <Series series={series} onChange={setSeries} most={26} maths={maths} marks="letters" addLabel="Add a series" />
+        <Section title="What">
+          <Series
+            series={series}
+            onChange={setSeries}
+            most={26}
+            maths={maths}
+            marks="letters"
+            isColored={query.breakdownFilter == null && !hasFormulas(query)}
+            addLabel="Add a series"
+          />
           {!ofSpread && <Formulas query={query} onChange={onChange} />}
         </Section>
       )}
@@ -37,22 +45,22 @@ export function Builder({ query, onChange }: Props) {
       {query.kind === 'RetentionQuery' && <RetentionParts query={query} onChange={onChange} />}
       {query.kind === 'PathsQuery' && <PathParts query={query} onChange={onChange} />}
       {query.kind === 'StickinessQuery' && (
-        <Section title="Active by">
+        <Section title="What">
           <Series series={series} onChange={setSeries} most={10} maths={actorMaths} marks="letters" addLabel="Add a series" />
           <StickinessParts query={query} onChange={onChange} />
         </Section>
       )}
       {query.kind === 'LifecycleQuery' && (
-        <Section title="Active by">
+        <Section title="What">
           <Series series={series} onChange={setSeries} most={1} marks="letters" addLabel="" />
           <LifecycleParts query={query} onChange={onChange} />
         </Section>
       )}
-      <Section title="Filters">
+      <Section title="Who">
         <At of="properties">
           <FilterGroups properties={query.properties} onChange={(properties) => onChange(withField(query, 'properties', properties))} />
         </At>
-        <label class="inline">
+        <label class="inline quiet">
           <input
             type="checkbox"
             checked={query.filterTestAccounts === true}
@@ -62,7 +70,7 @@ export function Builder({ query, onChange }: Props) {
         </label>
       </Section>
       {hasBreakdown && (
-        <Section title="Breakdown">
+        <Section title="Split by">
           {isTimeToConvert(query) ? (
             <p class="note">The time to convert is that of all together. Steps and Conversion over time can be split.</p>
           ) : (

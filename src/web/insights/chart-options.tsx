@@ -32,7 +32,7 @@ export function ChartOptions({ query, onChange }: Props) {
   const hasSeveral = listIn(query, 'series').length + listIn(filter, 'formulaNodes').length > 1
   return (
     <details class="inline-details">
-      <summary>Options</summary>
+      <summary>Axes and labels</summary>
       <div class="popup">
         <div class="inline">
           <Select

@@ -5,7 +5,7 @@ import { ChartPlaceContext } from '../annotations/chart-place.ts'
 import { InsightHead } from '../documents/insight-head.tsx'
 import type { Answer, Query } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
-import { useCohorts } from '../lib/names.ts'
+import { useCohortName } from '../lib/names.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { busy } from '../ui/answer-of.tsx'
@@ -156,9 +156,7 @@ function useAnswer(query: Query) {
 
 /** What is asked, where the form is not shown. */
 function InWords({ query }: { query: Query }) {
-  const cohorts = useCohorts()
-  const nameOf = (id: unknown) =>
-    id === 'all' ? 'all people' : cohorts.find((one) => one.id === Number(id))?.name || `cohort ${String(id)}`
+  const nameOf = useCohortName()
   return (
     <Guarded of={JSON.stringify(query)} instead={null}>
       <Words query={query} nameOf={nameOf} />

@@ -65,7 +65,7 @@ export function FilterGroups({ properties, onChange }: { properties: unknown; on
               <span>these:</span>
             </div>
           )}
-          <Filters filters={group.values} paths={pathsOf(groups, i)} onChange={(values) => change(i, { ...group, values })} />
+          <Filters isFolding filters={group.values} paths={pathsOf(groups, i)} onChange={(values) => change(i, { ...group, values })} />
           {groups.length > 1 && (
             <button type="button" class="plain" onClick={() => set({ ...shown, groups: groups.filter((_, at) => at !== i) })}>
               Remove the group

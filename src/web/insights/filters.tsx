@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { PropertyChoice } from '../lib/named-choices.ts'
-import { kindOf, useProperties } from '../lib/names.ts'
-import { At } from '../ui/field-errors.tsx'
+import { kindOf, useCohortName, useProperties } from '../lib/names.ts'
+import { At, useFieldError } from '../ui/field-errors.tsx'
 import { DraftField, Select } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
 import { isWithoutValue, operatorsOf, operatorText, takesMany, takesTwo } from './choices.ts'
+import { filterText } from './filter-text.ts'
 import { FilterValue } from './filter-value.tsx'
 import { PropertyField, propertyChoice, typedOf } from './property-field.tsx'
 import type { Filter } from './query.ts'
@@ -18,20 +19,72 @@ const memberships = [
 /** A part of what one of these paths names. */
 const partOf = (paths: readonly string[], part: string): readonly string[] => paths.map((path) => `${path}.${part}`)
 
-function FilterRow({
-  filter,
-  whose,
-  paths,
-  onChange,
-  onRemove,
-}: {
-  filter: Filter
+interface RowProps {
+  readonly filter: Filter
   /** What errors call it. */
-  paths: readonly string[]
-  whose: 'event' | 'person' | undefined
-  onChange: (filter: Filter) => void
-  onRemove: () => void
-}) {
+  readonly paths: readonly string[]
+  readonly whose: 'event' | 'person' | undefined
+  onChange(filter: Filter): void
+  onRemove(): void
+}
+
+const nameOfFilter = ({ key, type }: Filter) => (type === 'cohort' ? 'cohort' : key)
+
+/** A filter as a chip that says what it asks; a click opens its fields, which fold again when they are left. An error in it opens them too. */
+function FoldingRow(props: RowProps) {
+  const { filter, paths, onRemove } = props
+  const [isOpen, setOpen] = useState(!isComplete(filter))
+  const row = useRef<HTMLDivElement>(null)
+  const isPressed = useRef(false)
+  const error = useFieldError(isOpen ? [] : [...paths, ...partOf(paths, 'operator'), ...partOf(paths, 'value')])
+  useLayoutEffect(() => {
+    if (error !== null) setOpen(true)
+  }, [error])
+  useEffect(() => {
+    const press = () => {
+      isPressed.current = true
+    }
+    const release = () => {
+      isPressed.current = false
+    }
+    addEventListener('pointerdown', press, true)
+    addEventListener('pointerup', release, true)
+    return () => {
+      removeEventListener('pointerdown', press, true)
+      removeEventListener('pointerup', release, true)
+    }
+  }, [])
+  const text = filterText(filter, useCohortName(filter.type === 'cohort')).replace(/[“”]/g, '')
+  const leave = (event: FocusEvent) => {
+    if (row.current?.contains(event.relatedTarget as Node | null)) return
+    const fold = () => setOpen((before) => before && row.current?.contains(document.activeElement) === true)
+    // What was pressed is clicked before anything moves.
+    if (isPressed.current) addEventListener('click', () => setTimeout(fold), { once: true })
+    else fold()
+  }
+  if (isOpen || !isComplete(filter))
+    return (
+      <div class="unfolded" ref={row} onFocusOut={leave} onFocusIn={() => setOpen(true)}>
+        <FilterRow {...props} />
+      </div>
+    )
+  const unfold = () => {
+    setOpen(true)
+    requestAnimationFrame(() => row.current?.querySelector('input')?.focus())
+  }
+  return (
+    <span class="chip">
+      <button type="button" class="plain chip-text" title="Change the filter" onClick={unfold}>
+        {text}
+      </button>
+      <button type="button" class="plain" aria-label={`Remove the filter ${nameOfFilter(filter)}`} onClick={onRemove}>
+        ✕
+      </button>
+    </span>
+  )
+}
+
+function FilterRow({ filter, whose, paths, onChange, onRemove }: RowProps) {
   const choose = (choice: PropertyChoice) => {
     if (choice.type === 'cohort') return onChange({ type: 'cohort', key: 'id', operator: 'in', value: choice.id })
     if (choice.type === 'hogql') return onChange({ type: 'hogql', key: '', operator: 'exact', value: null })
@@ -131,6 +184,7 @@ export function Filters({
   label = 'Add a filter',
   whose,
   paths = [],
+  isFolding = false,
 }: {
   filters: readonly Filter[]
   onChange: (filters: readonly Filter[]) => void
@@ -139,6 +193,8 @@ export function Filters({
   whose?: 'event' | 'person'
   /** What errors call the list. */
   paths?: readonly string[]
+  /** Filters that say all they need are chips. */
+  isFolding?: boolean
 }) {
   // What is not complete stays here and out of the query.
   const [drafts, setDrafts] = useState<readonly Filter[]>(filters)
@@ -152,10 +208,11 @@ export function Filters({
     if (JSON.stringify(complete) !== JSON.stringify(filters)) onChange(complete)
   }
   const added = useAdded<HTMLDivElement>(drafts.length)
+  const Row = isFolding ? FoldingRow : FilterRow
   return (
     <div class="filters-list" ref={added.list}>
       {drafts.map((filter, i) => (
-        <FilterRow
+        <Row
           key={i}
           filter={filter}
           whose={whose}

@@ -19,6 +19,9 @@ const formulasOf = (query: Query): readonly Formula[] => {
   return textIn(filter, 'formula') ? [{ formula: textIn(filter, 'formula') }] : []
 }
 
+/** The numbers of the chart are those of formulas. */
+export const hasFormulas = (query: Query): boolean => formulasOf(query).length > 0
+
 /** Of one without a name there is only the text; the older forms are replaced. */
 function withFormulas(query: Query, formulas: readonly Formula[]): Query {
   const written = formulas.filter(({ formula }) => formula !== '')
@@ -51,7 +54,10 @@ export function Formulas({ query, onChange }: { query: Query; onChange: (query: 
   return (
     <div class="filters-list" ref={added.list}>
       {formulas.map((one, i) => (
-        <div class="filter-row" key={i}>
+        <div class="formula-row" key={i}>
+          <span class={`mark b${i}`} aria-hidden="true">
+            ƒ
+          </span>
           <At of={one.formula === '' ? [] : pathsOf(formulas.slice(0, i).filter(({ formula }) => formula !== '').length)}>
             <DraftField
               label={`Formula ${i + 1}`}

@@ -30,9 +30,9 @@ interface Props {
 }
 
 /** People, or groups of one type. */
-function ActorField({ query, onChange }: Props) {
+function ActorField({ query, onChange, isOfFunnel = false }: Props & { isOfFunnel?: boolean }) {
   const groups = useGroupTypes()
-  if (groups.length === 0) return null
+  if (groups.length === 0) return isOfFunnel ? <span>counting people</span> : null
   const value = query.aggregation_group_type_index
   return (
     <At of="aggregation_group_type_index">
@@ -57,61 +57,63 @@ export function FunnelParts({ query, onChange }: Props) {
   const set = (name: string, value: unknown) => onChange(within(query, 'funnelsFilter', name, value))
   const hasBreakdown = query.breakdownFilter != null && filter.funnelVizType !== 'time_to_convert'
   return (
-    <Section title="Steps">
-      <Series
-        series={listIn<SeriesNode>(query, 'series')}
-        onChange={(series) => onChange({ ...query, series })}
-        most={20}
-        least={2}
-        marks="numbers"
-        addLabel="Add a step"
-      />
-      <div class="inline">
-        <At of="funnelsFilter.funnelOrderType">
-          <Select
-            label="Order of the steps"
-            value={textIn(filter, 'funnelOrderType') || 'ordered'}
-            options={funnelOrders}
-            onChange={(value) => set('funnelOrderType', value)}
-          />
-        </At>
-      </div>
-      <div class="inline">
-        <span>within</span>
-        <At of="funnelsFilter.funnelWindowInterval">
-          <NumberField
-            label="Time to convert"
-            value={filter.funnelWindowInterval ?? 14}
-            from={1}
-            most={3650}
-            onChange={(value) => set('funnelWindowInterval', value)}
-          />
-        </At>
-        <At of="funnelsFilter.funnelWindowIntervalUnit">
-          <Select
-            label="Unit of the time to convert"
-            value={textIn(filter, 'funnelWindowIntervalUnit') || 'day'}
-            options={windowUnits}
-            onChange={(value) => set('funnelWindowIntervalUnit', value)}
-          />
-        </At>
-        <ActorField query={query} onChange={onChange} />
-      </div>
-      <Exclusions query={query} onChange={onChange} />
-      {hasBreakdown && (
-        <div class="inline">
-          <span>the values of the breakdown are those of</span>
-          <At of="funnelsFilter.breakdownAttributionType">
+    <>
+      <Section title="Steps">
+        <Series
+          series={listIn<SeriesNode>(query, 'series')}
+          onChange={(series) => onChange({ ...query, series })}
+          most={20}
+          least={2}
+          marks="numbers"
+          addLabel="Add a step"
+        />
+        <Exclusions query={query} onChange={onChange} />
+      </Section>
+      <Section title="How">
+        <div class="sentence">
+          <At of="funnelsFilter.funnelOrderType">
             <Select
-              label="Step of the breakdown"
-              value={textIn(filter, 'breakdownAttributionType') || 'first_touch'}
-              options={attributions}
-              onChange={(value) => set('breakdownAttributionType', value)}
+              label="Order of the steps"
+              value={textIn(filter, 'funnelOrderType') || 'ordered'}
+              options={funnelOrders}
+              onChange={(value) => set('funnelOrderType', value)}
             />
           </At>
+          <span>within</span>
+          <At of="funnelsFilter.funnelWindowInterval">
+            <NumberField
+              label="Time to convert"
+              value={filter.funnelWindowInterval ?? 14}
+              from={1}
+              most={3650}
+              onChange={(value) => set('funnelWindowInterval', value)}
+            />
+          </At>
+          <At of="funnelsFilter.funnelWindowIntervalUnit">
+            <Select
+              label="Unit of the time to convert"
+              value={textIn(filter, 'funnelWindowIntervalUnit') || 'day'}
+              options={windowUnits}
+              onChange={(value) => set('funnelWindowIntervalUnit', value)}
+            />
+          </At>
+          <ActorField query={query} onChange={onChange} isOfFunnel />
+          {hasBreakdown && (
+            <>
+              <span>split by the value at</span>
+              <At of="funnelsFilter.breakdownAttributionType">
+                <Select
+                  label="Step of the breakdown"
+                  value={textIn(filter, 'breakdownAttributionType') || 'first_touch'}
+                  options={attributions}
+                  onChange={(value) => set('breakdownAttributionType', value)}
+                />
+              </At>
+            </>
+          )}
         </div>
-      )}
-    </Section>
+      </Section>
+    </>
   )
 }
 
@@ -131,7 +133,7 @@ function Exclusions({ query, onChange }: Props) {
     <>
       {exclusions.map((one, i) => (
         <At of={`funnelsFilter.exclusions.${i}`} key={i}>
-          <div class="inline">
+          <div class="sentence">
             <span>without</span>
             <EventNameField
               label={`Excluded event ${i + 1}`}
@@ -202,8 +204,8 @@ export function RetentionParts({ query, onChange }: Props) {
     })
   return (
     <Section title="Who comes back">
-      <div class="inline">
-        <span class="lead">Who did</span>
+      <div class="sentence">
+        <span>Who did</span>
         <At of="retentionFilter.targetEntity">
           <EventField
             label="Event of the start"
@@ -211,6 +213,7 @@ export function RetentionParts({ query, onChange }: Props) {
             onChange={(choice) => set('targetEntity', entityOf(choice))}
           />
         </At>
+        <span>,</span>
         <At of="retentionFilter.retentionType">
           <Select
             label="Which time counts"
@@ -219,9 +222,7 @@ export function RetentionParts({ query, onChange }: Props) {
             onChange={(value) => set('retentionType', value)}
           />
         </At>
-      </div>
-      <div class="inline">
-        <span class="lead">and later</span>
+        <span>, and later</span>
         <At of="retentionFilter.returningEntity">
           <EventField
             label="Event of the return"
@@ -229,18 +230,23 @@ export function RetentionParts({ query, onChange }: Props) {
             onChange={(choice) => set('returningEntity', entityOf(choice))}
           />
         </At>
-      </div>
-      <div class="inline">
-        <span class="lead">over</span>
+        <span>over</span>
         <At of="retentionFilter.totalIntervals">
           <NumberField label="How many periods" value={total} from={2} most={31} onChange={(count) => range(period, count)} />
         </At>
         <At of="retentionFilter.period">
           <Select label="Period" value={period} options={periods} onChange={(of) => range(of, total)} />
         </At>
+        <span>, as a share</span>
+        <Select
+          label="Share of whom"
+          value={textIn(filter, 'retentionReference') || 'total'}
+          options={references}
+          onChange={(value) => set('retentionReference', value === 'total' ? undefined : value)}
+        />
         <ActorField query={query} onChange={onChange} />
       </div>
-      <label class="inline">
+      <label class="inline quiet">
         <input
           type="checkbox"
           checked={filter.cumulative === true}
@@ -248,15 +254,6 @@ export function RetentionParts({ query, onChange }: Props) {
         />
         On or after
       </label>
-      <div class="inline">
-        <span class="lead">share</span>
-        <Select
-          label="Share of whom"
-          value={textIn(filter, 'retentionReference') || 'total'}
-          options={references}
-          onChange={(value) => set('retentionReference', value === 'total' ? undefined : value)}
-        />
-      </div>
     </Section>
   )
 }
@@ -289,8 +286,8 @@ export function PathParts({ query, onChange }: Props) {
         hasEvents
         onChange={(list) => set('includeEventTypes', [...types.filter(isNamed), ...list])}
       />
-      <div class="inline">
-        <span class="lead">from</span>
+      <div class="sentence">
+        <span>from</span>
         <At of="pathsFilter.startPoint">
           <DraftField
             label="Start of the paths"
@@ -299,9 +296,7 @@ export function PathParts({ query, onChange }: Props) {
             onChange={(text) => set('startPoint', text.trim())}
           />
         </At>
-      </div>
-      <div class="inline">
-        <span class="lead">to</span>
+        <span>to</span>
         <At of="pathsFilter.endPoint">
           <DraftField
             label="End of the paths"
@@ -310,9 +305,7 @@ export function PathParts({ query, onChange }: Props) {
             onChange={(text) => set('endPoint', text.trim())}
           />
         </At>
-      </div>
-      <div class="inline">
-        <span>at most</span>
+        <span>, at most</span>
         <At of="pathsFilter.stepLimit">
           <NumberField
             label="Steps of a path"
@@ -407,7 +400,7 @@ function TextList({
 export function StickinessParts({ query, onChange }: Props) {
   const filter = objectIn(query, 'stickinessFilter')
   return (
-    <div class="inline">
+    <div class="sentence">
       <span>people active on</span>
       <At of="stickinessFilter.computedAs">
         <Select

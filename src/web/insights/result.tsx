@@ -1,6 +1,11 @@
 import { useMemo, useState } from 'preact/hooks'
+import { namedParts } from '../../service/pictures/named-parts.ts'
 import { readChart } from '../../service/pictures/read-chart.ts'
+import { answerInWords } from '../answers/answer-in-words.ts'
+import { AnswerWords } from '../answers/answer-words.tsx'
+import { LegendTable } from '../answers/legend-table.tsx'
 import { ChartView } from '../charts/chart-view.tsx'
+import { useLegend } from '../charts/legend.tsx'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
@@ -9,6 +14,7 @@ import { Correlation, canCorrelate } from './correlation.tsx'
 import { People } from './people.tsx'
 import { type Chosen, inStep, onEdge, peopleAt, retained, rowsOf } from './people-of.ts'
 import { BinTable, BoxTable, CountryTable, FunnelTable, PathTable, RetentionGrid, SeriesTable } from './tables.tsx'
+import { useTotals, useWholes } from './totals.ts'
 import { canZoom, zoomed } from './zoom.ts'
 
 /** The answer to an insight: its chart, its numbers, and the people behind each of them. */
@@ -27,7 +33,7 @@ export function Result({
   height?: number
   /** Without the tables and the people. */
   isPlain?: boolean
-  /** With the numbers in sight. */
+  /** With what it says in words, and the numbers in sight. */
   isOpen?: boolean
   /** To the dates of some intervals of the chart. */
   onZoom?: (query: Query) => void
@@ -39,11 +45,19 @@ export function Result({
   const pick = isPlain ? undefined : (picked: Picked) => setChosen(peopleAt(query, answer, chart, picked))
   const ofRow = (series: number) => pick?.({ series, index: -1 })
   const isShareOverTime = query.kind === 'FunnelsQuery' && chart.kind === 'lines'
+  const isTrend = query.kind === 'TrendsQuery'
+  const totals = useTotals(query, answer, isOpen && isTrend)
+  const wholes = useWholes(query, answer, totals, isOpen)
+  const parts = namedParts(chart)
+  const legend = useLegend(parts)
   const hasSeries =
     isShareOverTime ||
     (['TrendsQuery', 'StickinessQuery', 'LifecycleQuery'].includes(query.kind) && chart.kind !== 'map' && chart.kind !== 'grid')
+  const isOverTime = chart.kind === 'lines' || chart.kind === 'bars'
+  const hasLegendTable = isOpen && hasSeries && isOverTime
   return (
     <div class="result">
+      {isOpen && <AnswerWords said={answerInWords(query, answer, chart, wholes)} />}
       {query.kind === 'RetentionQuery' && !isPlain ? (
         <>
           {chart.kind === 'lines' && <ChartView chart={chart} title={title} height={height} {...(pick && { onPick: pick })} />}
@@ -59,14 +73,34 @@ export function Result({
             chart={chart}
             title={title}
             height={height}
+            {...(hasLegendTable && { legend })}
             {...(pick && { onPick: pick })}
             {...(onZoom && canZoom(query) && { onZoom: (from, to) => onZoom(zoomed(query, chart, from, to)) })}
           />
           {chart.kind === 'map' && !isPlain && <CountryTable chart={chart} onChoose={ofRow} />}
         </div>
       )}
+      {hasLegendTable && (
+        <LegendTable
+          query={query}
+          answer={answer}
+          chart={chart}
+          parts={parts}
+          legend={legend}
+          totals={totals}
+          wholes={wholes}
+          onChoose={(picked) => pick?.(picked)}
+        />
+      )}
       {!isPlain && hasSeries && (
-        <SeriesTable query={query} answer={answer} chart={chart} isOpen={isOpen} onChoose={(picked) => pick?.(picked)} />
+        <SeriesTable
+          query={query}
+          answer={answer}
+          chart={chart}
+          {...(isOpen && { totals })}
+          isOpen={isOpen && !hasLegendTable}
+          onChoose={(picked) => pick?.(picked)}
+        />
       )}
       {!isPlain && chart.kind === 'boxes' && <BoxTable chart={chart} isOpen={isOpen} onChoose={ofRow} />}
       {!isPlain && query.kind === 'FunnelsQuery' && chart.kind === 'bars' && <BinTable chart={chart} />}

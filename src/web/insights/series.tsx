@@ -19,6 +19,8 @@ interface Props {
   readonly maths?: readonly Option[] | undefined
   /** `A`, `B` for formulas; `1`, `2` for steps. */
   readonly marks: 'letters' | 'numbers'
+  /** Each has the color that it has in the chart. */
+  readonly isColored?: boolean
   readonly addLabel: string
 }
 
@@ -34,7 +36,7 @@ function withChoice(node: SeriesNode, choice: EventChoice): SeriesNode {
   return { kind: 'EventsNode', event, name: event ?? 'All events', ...rest }
 }
 
-export function Series({ series, onChange, most, least = 1, maths, marks, addLabel }: Props) {
+export function Series({ series, onChange, most, least = 1, maths, marks, isColored = false, addLabel }: Props) {
   const add = (node: SeriesNode, at = series.length) => onChange(series.toSpliced(at, 0, node))
   const added = useAdded<HTMLOListElement>(series.length)
   return (
@@ -47,6 +49,7 @@ export function Series({ series, onChange, most, least = 1, maths, marks, addLab
                 node={node}
                 path={`series.${i}`}
                 mark={markOf(i, marks)}
+                color={isColored ? `b${i}` : ''}
                 maths={maths}
                 onChange={(changed) => onChange(series.with(i, changed))}
                 {...(series.length < most && { onCopy: () => add(node, i + 1) })}
@@ -86,6 +89,7 @@ function SeriesRow({
   node,
   path,
   mark,
+  color,
   maths,
   onChange,
   onCopy,
@@ -96,6 +100,8 @@ function SeriesRow({
   /** What errors call it. */
   path: string
   mark: string
+  /** The class of its color. */
+  color: string
   maths: readonly Option[] | undefined
   onChange: (node: SeriesNode) => void
   onCopy?: () => void
@@ -112,7 +118,7 @@ function SeriesRow({
   return (
     <>
       <div class="series-row">
-        <span class="mark" aria-hidden="true">
+        <span class={`mark ${color}`} aria-hidden="true">
           {mark}
         </span>
         {node.kind === 'GroupNode' ? (
@@ -146,6 +152,7 @@ function SeriesRow({
         <Filters
           filters={listIn(node, 'properties')}
           label="Filter this one"
+          isFolding
           paths={[`${path}.properties`]}
           onChange={(filters) => onChange(withField(node, 'properties', filters.length > 0 ? filters : undefined))}
         />

@@ -49,7 +49,7 @@ function Numbers({
   )
 }
 
-function PeopleButton({ children, label, onClick }: { children: ComponentChildren; label?: string; onClick: () => void }) {
+export function PeopleButton({ children, label, onClick }: { children: ComponentChildren; label?: string; onClick: () => void }) {
   return (
     <button type="button" class="plain cell" {...(label !== undefined && { 'aria-label': label })} onClick={onClick}>
       {children}
@@ -61,30 +61,28 @@ const formatOf = (chart: Chart): NumberFormat => ('format' in chart ? chart.form
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null)
 
-/** Cells of a table that is open before it is asked for. */
-const mostAtOnce = 400
-
 /** A row for each series, a column for each interval. */
 export function SeriesTable({
   query,
   answer,
   chart,
+  totals: given,
   isOpen,
   onChoose,
 }: {
   query: Query
   answer: Answer
   chart: Chart
-  /** Unless there are too many. */
+  /** Without them they are asked once the table is opened. */
+  totals?: readonly (number | null | undefined)[]
   isOpen: boolean
   onChoose: (picked: Picked) => void
 }) {
   const rows = rowsOf(answer)
   const use = useOrder()
-  const [isToggled, setToggled] = useState<boolean | null>(null)
-  const labelCount = chart.kind === 'lines' || chart.kind === 'bars' ? chart.labels.length : 0
-  const isOpenAtOnce = isOpen && rows.length * labelCount <= mostAtOnce
-  const totals = useTotals(query, answer, isToggled ?? isOpenAtOnce)
+  const [isToggled, setToggled] = useState(isOpen)
+  const own = useTotals(query, answer, given === undefined && isToggled)
+  const totals = given ?? own
   if (rows.length === 0) return null
   const format = formatOf(chart)
   const names = labelsOf(rows)
@@ -103,7 +101,7 @@ export function SeriesTable({
   const all = rows.map((_, i) => i)
   const ordered = order ? sortedBy(all, (i) => sortValue(i, order.column), order.isDown) : all
   return (
-    <Numbers isByName isOpen={isOpenAtOnce} onToggle={setToggled}>
+    <Numbers isByName isOpen={isOpen} onToggle={setToggled}>
       <thead>
         <tr>
           <SortHead title="Series" column={-2} use={use} />

@@ -3,7 +3,9 @@ import { endFor, type Range } from '../dates/ranges.ts'
 import type { Query } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { At } from '../ui/field-errors.tsx'
+import { Icon } from '../ui/icon.tsx'
 import { Select } from '../ui/parts.tsx'
+import { QuickSelect, Segments } from '../ui/segments.tsx'
 import { ChartOptions } from './chart-options.tsx'
 import { comparisons, displays, funnelShapes, intervals, isSpread, isTotal, retentionShapes } from './choices.ts'
 import { daysOfRange, nextInterval } from './intervals.ts'
@@ -13,6 +15,19 @@ interface Props {
   readonly query: Query
   onChange(query: Query): void
 }
+
+const quickIntervals = [
+  { value: 'hour', label: 'Hour' },
+  { value: 'day', label: 'Day' },
+  { value: 'week', label: 'Week' },
+  { value: 'month', label: 'Month' },
+]
+const quickDisplays = [
+  { value: 'ActionsLineGraph', label: 'As lines', show: <Icon name="insights" /> },
+  { value: 'ActionsBar', label: 'As bars', show: <Icon name="bars" /> },
+  { value: 'BoldNumber', label: 'As a number', show: <Icon name="hash" /> },
+  { value: 'ActionsTable', label: 'As a table', show: <Icon name="list" /> },
+]
 
 /** Above the chart: which time, in which pieces, compared with what, drawn how. */
 export function Toolbar({ query, onChange }: Props) {
@@ -33,23 +48,18 @@ export function Toolbar({ query, onChange }: Props) {
         <Dates query={query} onChange={onChange} />
       </At>
       {hasInterval && (
-        <At of="interval">
-          <Select
-            label="Interval"
-            value={textIn(query, 'interval') || 'day'}
-            options={intervals}
-            onChange={(interval) => onChange(withInterval(query, interval))}
-          />
-        </At>
-      )}
-      {isTrend && (
-        <At of="trendsFilter.display">
-          <Select label="Chart" hasRoom value={display} options={displays} onChange={(next) => onChange(withDisplay(query, next))} />
-        </At>
+        <QuickSelect
+          label="Interval"
+          at="interval"
+          value={textIn(query, 'interval') || 'day'}
+          quick={quickIntervals}
+          options={intervals}
+          onChange={(interval) => onChange(withInterval(query, interval))}
+        />
       )}
       {query.kind === 'FunnelsQuery' && (
         <At of="funnelsFilter.funnelVizType">
-          <Select
+          <Segments
             label="Shape of the funnel"
             value={shape}
             options={funnelShapes}
@@ -59,7 +69,7 @@ export function Toolbar({ query, onChange }: Props) {
       )}
       {query.kind === 'RetentionQuery' && (
         <At of="retentionFilter.display">
-          <Select
+          <Segments
             label="Shape of the retention"
             value={textIn(objectIn(query, 'retentionFilter'), 'display') === 'ActionsLineGraph' ? 'ActionsLineGraph' : ''}
             options={retentionShapes}
@@ -72,7 +82,19 @@ export function Toolbar({ query, onChange }: Props) {
           <Comparison query={query} onChange={onChange} />
         </At>
       )}
-      {isTrend && <ChartOptions query={query} onChange={onChange} />}
+      {isTrend && (
+        <div class="toolbar-end">
+          <QuickSelect
+            label="Chart"
+            at="trendsFilter.display"
+            value={display}
+            quick={quickDisplays}
+            options={displays}
+            onChange={(next) => onChange(withDisplay(query, next))}
+          />
+          <ChartOptions query={query} onChange={onChange} />
+        </div>
+      )}
     </div>
   )
 }

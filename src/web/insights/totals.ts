@@ -1,10 +1,11 @@
 import { mathFacts } from '../../queries/series/maths.ts'
+import type { Whole } from '../answers/answer-in-words.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { isTotal } from './choices.ts'
 import { type AnswerRow, rowsOf } from './people-of.ts'
-import { listIn, objectIn, type SeriesNode, textIn } from './query.ts'
+import { listIn, objectIn, type SeriesNode, textIn, withField } from './query.ts'
 
 // One number for the whole range beside the numbers of its intervals. Those of events and sums add up; people and averages do not, and are asked once
 // for the range.
@@ -47,9 +48,10 @@ interface Asked {
 
 const periodOf = (row: AnswerRow) => (row.compare_label === 'previous' ? 'previous' : 'current')
 
-/** The same question for the whole range of each period. Empty: all totals are known, or there are none. */
-function totalsAsked(query: Query, answer: Answer): readonly Asked[] {
+/** The same question for the whole range of each period. Empty: all totals are known, or there are none. `isWhole`: of what is split, all together. */
+function totalsAsked(of: Query, answer: Answer, isWhole = false): readonly Asked[] {
   const rows = rowsOf(answer)
+  const query = isWhole ? withField(of, 'breakdownFilter', undefined) : of
   if (query.kind !== 'TrendsQuery' || isTotal(textIn(objectIn(query, 'trendsFilter'), 'display'))) return []
   const { compareFilter: _, interval: __, ...plain } = query
   return (['current', 'previous'] as const).flatMap((period): Asked[] => {
@@ -58,7 +60,7 @@ function totalsAsked(query: Query, answer: Answer): readonly Asked[] {
       | { readonly date_from?: unknown; readonly date_to?: unknown }
       | undefined
     if (typeof range?.date_from !== 'string' || typeof range.date_to !== 'string') return []
-    if (!own.some((row) => sourceOf(query, row) === 'asked')) return []
+    if (!own.some((row) => sourceOf(query, row) === 'asked' || (isWhole && sourceOf(query, row) === 'added'))) return []
     const dateRange = {
       date_from: beginOf(query, range.date_from, Array.isArray(own[0]!.days) ? own[0]!.days : []),
       date_to: range.date_to,
@@ -95,9 +97,20 @@ function totalOf(query: Query, row: AnswerRow, rows: readonly AnswerRow[], asked
 
 /** The totals of the rows, as long as they are looked at. Undefined: it is still asked. */
 export function useTotals(query: Query, answer: Answer, isLookedAt: boolean): readonly (number | null | undefined)[] {
-  const { ask } = useProject()
   const rows = rowsOf(answer)
   const asked = totalsAsked(query, answer)
+  const { answered, isFailed } = useAsked(asked, answer, isLookedAt)
+  return rows.map((row) => {
+    if (row.aggregated_value !== undefined) return typeof row.aggregated_value === 'number' ? row.aggregated_value : null
+    const at = asked.findIndex(({ period }) => period === periodOf(row))
+    if (sourceOf(query, row) === 'asked' && at >= 0 && !answered) return isFailed ? null : undefined
+    return totalOf(query, row, rows, answered?.[at])
+  })
+}
+
+/** The rows of each question; null: not known yet. */
+function useAsked(asked: readonly Asked[], answer: Answer, isLookedAt: boolean) {
+  const { ask } = useProject()
   const { value, error } = useLoaded(
     async (signal) => {
       if (!isLookedAt) return null
@@ -108,10 +121,30 @@ export function useTotals(query: Query, answer: Answer, isLookedAt: boolean): re
     [JSON.stringify(asked), isLookedAt, answer.last_refresh],
   )
   const isCurrent = JSON.stringify(value?.of) === JSON.stringify(asked)
-  return rows.map((row) => {
-    if (row.aggregated_value !== undefined) return typeof row.aggregated_value === 'number' ? row.aggregated_value : null
-    const at = asked.findIndex(({ period }) => period === periodOf(row))
-    if (sourceOf(query, row) === 'asked' && at >= 0 && !isCurrent) return error ? null : undefined
-    return totalOf(query, row, rows, isCurrent ? value?.rows[at] : undefined)
-  })
+  return { answered: isCurrent && value ? value.rows : null, isFailed: error !== null }
+}
+
+const ordersOf = (rows: readonly AnswerRow[]) => [...new Set(rows.map(({ order }) => Number(order ?? 0)))].sort((a, b) => a - b)
+const numberOf = (value: unknown) => (typeof value === 'number' ? value : null)
+
+/** Each series over the whole range: its total, or where it is split that of all together, which is asked. */
+export function useWholes(
+  query: Query,
+  answer: Answer,
+  totals: readonly (number | null | undefined)[],
+  isLookedAt: boolean,
+): readonly Whole[] {
+  const rows = rowsOf(answer)
+  const isSplit = query.breakdownFilter != null
+  const asked = isSplit ? totalsAsked(query, answer, true) : []
+  const { answered, isFailed } = useAsked(asked, answer, isLookedAt && asked.length > 0)
+  if (query.kind !== 'TrendsQuery' || (isSplit && asked.length === 0)) return []
+  const at = (order: number, period: 'current' | 'previous') => {
+    if (!isSplit) return totals[rows.findIndex((row) => Number(row.order ?? 0) === order && periodOf(row) === period)]
+    const which = asked.findIndex((one) => one.period === period)
+    if (which < 0) return undefined
+    if (answered) return numberOf(answered[which]?.find((row) => Number(row.order ?? 0) === order)?.aggregated_value)
+    return isFailed ? null : undefined
+  }
+  return ordersOf(rows).map((order) => ({ order, now: at(order, 'current'), before: at(order, 'previous') }))
 }

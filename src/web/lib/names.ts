@@ -135,3 +135,9 @@ export const useActions = (isWanted = true) => useList<ActionAnswer>(isWanted ? 
 /** Null: not known yet. Not wanted: none. */
 export const useKnownCohorts = (isWanted = true) => useList<CohortAnswer>(isWanted ? 'cohorts/?limit=200' : null)
 export const useCohorts = () => useKnownCohorts() ?? none
+
+/** How a cohort is called in a sentence; without its name until that is known. Not wanted: no cohort is read. */
+export function useCohortName(isWanted = true): (id: unknown) => string {
+  const cohorts = useKnownCohorts(isWanted) ?? none
+  return (id) => (id === 'all' ? 'all people' : cohorts.find((one) => one.id === Number(id))?.name || `cohort ${String(id)}`)
+}

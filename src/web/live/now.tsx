@@ -6,18 +6,13 @@ import { numberText } from '../lib/format.ts'
 import { useProperties } from '../lib/names.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { online, onlineMinutes } from './online.ts'
 import './now.css'
 
 // Who is here now: over the list of events.
 
-/** Somebody whose last event is not older is here. */
-const onlineMinutes = 5
 const country = '$geoip_country_code'
 
-const online: Query = {
-  kind: 'HogQLQuery',
-  query: `select uniq(person_id), count() from events where timestamp > now() - interval ${onlineMinutes} minute and timestamp <= now() + interval 1 minute`,
-}
 const byMinute: Query = {
   kind: 'TrendsQuery',
   series: [{ kind: 'EventsNode', event: null, name: 'All events', math: 'total' }],

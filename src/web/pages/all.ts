@@ -4,7 +4,11 @@ import type { PageProps } from '../lib/page.ts'
 import { alertSections, dataSections, pipelineSections, type Section, settingsSections } from '../lib/sections.ts'
 import type { IconName } from '../ui/icon.tsx'
 
+export type PageGroup = 'now' | 'questions' | 'people and data' | 'more'
+
 export interface PageEntry {
+  /** Where the navigation has it. */
+  readonly group: PageGroup
   /** Its icon has the same name. */
   readonly name: string & IconName
   readonly title: string
@@ -30,11 +34,28 @@ function ofPipelines([tab, which, ...rest]: readonly string[]): boolean {
 
 /** Every page of a project, in the order of the navigation. Each is loaded when it is opened. */
 export const pages: readonly PageEntry[] = [
-  { name: 'home', title: 'Home', key: 'h', takes: alone, load: async () => (await import('./home.tsx')).Home },
-  { name: 'live', title: 'Live', key: 'l', takes: alone, load: async () => (await import('./live.tsx')).Live },
-  { name: 'insights', title: 'Insights', key: 'i', takes: withOne, load: async () => (await import('./insights.tsx')).Insights },
-  { name: 'dashboards', title: 'Dashboards', key: 'd', takes: withOne, load: async () => (await import('./dashboards.tsx')).Dashboards },
+  { group: 'now', name: 'home', title: 'Home', key: 'h', takes: alone, load: async () => (await import('./home.tsx')).Home },
+  { group: 'now', name: 'live', title: 'Live', key: 'l', takes: alone, load: async () => (await import('./live.tsx')).Live },
+  { group: 'now', name: 'web', title: 'Web', key: 'w', takes: alone, load: async () => (await import('./web.tsx')).Web },
   {
+    group: 'questions',
+    name: 'insights',
+    title: 'Insights',
+    key: 'i',
+    takes: withOne,
+    load: async () => (await import('./insights.tsx')).Insights,
+  },
+  {
+    group: 'questions',
+    name: 'dashboards',
+    title: 'Dashboards',
+    key: 'd',
+    takes: withOne,
+    load: async () => (await import('./dashboards.tsx')).Dashboards,
+  },
+  { group: 'questions', name: 'sql', title: 'SQL', key: 's', takes: alone, load: async () => (await import('./sql.tsx')).Sql },
+  {
+    group: 'questions',
     name: 'alerts',
     title: 'Alerts',
     key: 'n',
@@ -42,12 +63,33 @@ export const pages: readonly PageEntry[] = [
     takes: withOne,
     load: async () => (await import('./alerts.tsx')).Alerts,
   },
-  { name: 'sql', title: 'SQL', key: 's', takes: alone, load: async () => (await import('./sql.tsx')).Sql },
-  { name: 'web', title: 'Web', key: 'w', takes: alone, load: async () => (await import('./web.tsx')).Web },
-  { name: 'people', title: 'People', key: 'p', takes: ofPeople, load: async () => (await import('./people.tsx')).People },
-  { name: 'cohorts', title: 'Cohorts', key: 'c', takes: withOne, load: async () => (await import('./cohorts.tsx')).Cohorts },
-  { name: 'data', title: 'Data', key: 'a', sections: dataSections, takes: withOne, load: async () => (await import('./data.tsx')).Data },
   {
+    group: 'people and data',
+    name: 'people',
+    title: 'People',
+    key: 'p',
+    takes: ofPeople,
+    load: async () => (await import('./people.tsx')).People,
+  },
+  {
+    group: 'people and data',
+    name: 'cohorts',
+    title: 'Cohorts',
+    key: 'c',
+    takes: withOne,
+    load: async () => (await import('./cohorts.tsx')).Cohorts,
+  },
+  {
+    group: 'people and data',
+    name: 'data',
+    title: 'Events and properties',
+    key: 'a',
+    sections: dataSections,
+    takes: withOne,
+    load: async () => (await import('./data.tsx')).Data,
+  },
+  {
+    group: 'more',
     name: 'pipelines',
     title: 'Pipelines',
     key: 'e',
@@ -56,6 +98,7 @@ export const pages: readonly PageEntry[] = [
     load: async () => (await import('./pipelines.tsx')).Pipelines,
   },
   {
+    group: 'more',
     name: 'settings',
     title: 'Settings',
     key: ',',
@@ -64,6 +107,7 @@ export const pages: readonly PageEntry[] = [
     load: async () => (await import('./settings.tsx')).Settings,
   },
   {
+    group: 'more',
     name: 'docs',
     title: 'Documentation',
     key: 'o',

@@ -29,7 +29,7 @@ export function Data({ place, rest: [name = dataSections[0].name] }: PageProps) 
   const Body = Object.hasOwn(bodies, name) ? bodies[name as PartName] : null
   return (
     <>
-      <PageHead title="Data" />
+      <PageHead title="Events and properties" />
       <Tabs
         label="Parts of the data"
         current={name}

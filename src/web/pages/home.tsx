@@ -8,10 +8,13 @@ import { Recent } from '../home/recent.tsx'
 import { SetUp } from '../home/set-up.tsx'
 import { Starter } from '../home/starter.tsx'
 import { get, type Page } from '../lib/api.ts'
+import { numberText } from '../lib/format.ts'
 import { useProperties } from '../lib/names.ts'
+import { linkTo } from '../lib/router.ts'
 import { useProject, useUser } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { FirstEvent } from '../live/first-event.tsx'
+import { online } from '../live/online.ts'
 import { ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 
 const [saas] = templates
@@ -25,6 +28,18 @@ function greeting(timezone: string): string {
 }
 const dateText = (timezone: string): string =>
   new Intl.DateTimeFormat('en', { weekday: 'long', day: 'numeric', month: 'long', timeZone: timezone }).format(new Date())
+
+function HereNow() {
+  const { ask, link } = useProject()
+  const { value } = useLoaded((signal) => ask(online, signal), [])
+  const people = (value?.results as readonly (readonly number[])[] | undefined)?.[0]?.[0] ?? 0
+  if (people === 0) return null
+  return (
+    <a class="live-now" href={linkTo(link('live'))}>
+      {numberText(people)} {people === 1 ? 'person' : 'people'} here now
+    </a>
+  )
+}
 
 /** What happened since yesterday, what one looked at last, and what is left to set up. */
 export function Home() {
@@ -52,7 +67,9 @@ export function Home() {
             {dateText(timezone)}, {timezone}
           </span>
         }
-      />
+      >
+        <HereNow />
+      </PageHead>
       {error && <ErrorBox error={error} retry={reload} />}
       {!events && !error && <Working what="Reading events" />}
       {hasNoEvents && (

@@ -14,6 +14,7 @@ import { usePosition } from '../lib/use-position.ts'
 import { FirstEvent } from '../live/first-event.tsx'
 import { Properties } from '../people/properties.tsx'
 import { Scroll, UnfoldButton, UnfoldingRow } from '../ui/list-table.tsx'
+import { Origin } from '../ui/origin.tsx'
 import { DraftField, Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 
 // Events as they come in: the newest first, asked for again while the page is open.
@@ -198,6 +199,7 @@ function EventTable({
                   </UnfoldButton>
                 </td>
                 <td class="clip">
+                  <Origin of={one.properties} />
                   <a href={linkTo(link('people/by-id'), { distinct_id: one.distinctId })}>{one.distinctId}</a>
                 </td>
                 <td class="clip wide-only">

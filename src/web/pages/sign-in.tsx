@@ -5,6 +5,7 @@ import type { SecondStepAnswer } from '../../doors/answers/two-factor.ts'
 import { ApiError, get, needsCode, post } from '../lib/api.ts'
 import { useFocus } from '../lib/use-focus.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { Flag } from '../ui/icon.tsx'
 import { Field } from '../ui/parts.tsx'
 import { PasskeyButton } from '../ui/passkey-button.tsx'
 
@@ -33,7 +34,10 @@ export function Card({ title, children }: { title: string; children: ComponentCh
   }, [])
   return (
     <main class="card">
-      <p class="brand">Waymark</p>
+      <p class="brand">
+        <Flag />
+        Waymark
+      </p>
       <h1>{title}</h1>
       {children}
     </main>

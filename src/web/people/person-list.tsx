@@ -8,6 +8,7 @@ import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { filtersOf, listOf, parameters, useAddress } from '../lib/use-address.ts'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
+import { Origin } from '../ui/origin.tsx'
 import { Empty } from '../ui/parts.tsx'
 import { ColumnHead } from './column-head.tsx'
 import { shownValue } from './types.ts'
@@ -68,6 +69,7 @@ export function PersonList({ place }: { place: Place }) {
         row={(one) => (
           <tr key={one.uuid}>
             <td class="clip">
+              <Origin of={one.properties} />
               <a href={linkTo(link(`people/${one.uuid}`))}>{one.name}</a>
             </td>
             <td class="clip">

@@ -4,6 +4,7 @@ import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { AnswerOf } from '../ui/answer-of.tsx'
 import { Scroll } from '../ui/list-table.tsx'
+import { ClientIcon, CountryFlag } from '../ui/origin.tsx'
 import { Change } from './overview.tsx'
 import { rowName, type SiteChoices, type SiteFilter, siteQuery, type Table, type TableGroup } from './site-query.ts'
 
@@ -143,6 +144,9 @@ function Rows({
               <tr key={i}>
                 <td class="filled">
                   <span class="fill" style={{ width: `${fill * 100}%` }} aria-hidden="true" />
+                  <span class="origin">
+                    <Mark by={table.by} value={of} />
+                  </span>
                   <RowName table={table} value={of} onFilter={onFilter} />
                 </td>
                 {pairs.map(([now, before], at) => (
@@ -163,6 +167,14 @@ function Rows({
       )}
     </>
   )
+}
+
+/** Beside what has a flag or an icon. */
+function Mark({ by, value }: { by: string; value: unknown }) {
+  const first = [value].flat()[0]
+  if (typeof first !== 'string' || first === '') return null
+  if (['Country', 'Region', 'City'].includes(by)) return <CountryFlag code={first} name={rowName('Country', first)} />
+  return by === 'Browser' || by === 'OS' ? <ClientIcon name={first} /> : null
 }
 
 function RowName({ table, value, onFilter }: { table: Table; value: unknown; onFilter: (filter: SiteFilter) => void }) {

@@ -4,7 +4,6 @@ const shapes = {
   up: 'M8 13V3M4 7l4-4 4 4',
   cross: 'M4 4l8 8M12 4l-8 8',
   more: 'M3 8h.01M8 8h.01M13 8h.01',
-  mark: 'M4 14.5v-13M4 2.5h8.5l-2 3 2 3H4',
   home: 'M2 7.5L8 2l6 5.5M3.5 6.5V14h9V6.5M6.5 14v-4h3v4',
   live: 'M1 8h3l2-5 4 10 2-5h3',
   insights: 'M2 2v12h12M5 10l3-4 2 2 4-5',
@@ -15,7 +14,13 @@ const shapes = {
   people: 'M8 8a3 3 0 1 0 0-6a3 3 0 1 0 0 6M2.5 14c.5-3 2.5-4.2 5.5-4.2s5 1.2 5.5 4.2',
   cohorts:
     'M6 7.5a2.7 2.7 0 1 0 0-5.4a2.7 2.7 0 1 0 0 5.4M1.5 13.5c.4-2.7 2-3.8 4.5-3.8s4.1 1.1 4.5 3.8M10.5 2.4a2.7 2.7 0 0 1 0 4.9M12 10c1.5.5 2.3 1.7 2.5 3.5',
-  data: 'M2.5 4c0-1.2 2.5-2 5.5-2s5.5.8 5.5 2-2.5 2-5.5 2-5.5-.8-5.5-2zM2.5 4v8c0 1.2 2.5 2 5.5 2s5.5-.8 5.5-2V4M2.5 8c0 1.2 2.5 2 5.5 2s5.5-.8 5.5-2',
+  data: 'M2.5 3.5h11M2.5 8h7.5M2.5 12.5h9.5',
+  bars: 'M3 13.5V8M8 13.5v-11M13 13.5V6',
+  hash: 'M6 2.5l-1 11M11 2.5l-1 11M2.5 6h11M2.5 10h11',
+  list: 'M2.5 4h11M2.5 8h11M2.5 12h11',
+  area: 'M2 13.5l3.5-6 3 3 2.5-5 3 3v5z',
+  pie: 'M8 2a6 6 0 1 0 6 6H8z',
+  search: 'M7 12a5 5 0 1 0 0-10a5 5 0 1 0 0 10M10.7 10.7l3.3 3.3',
   pipelines: 'M1.5 8h5l4-4h4M6.5 8l4 4h4M12.5 2l2 2-2 2M12.5 10l2 2-2 2',
   settings: 'M2 4h6M12 4h2M2 8h1M7 8h7M2 12h5M11 12h3M10 2.5v3M5 6.5v3M9 10.5v3',
   docs: 'M8 4c-1.5-1-3.5-1.5-6-1.5v10c2.5 0 4.5.5 6 1.5c1.5-1 3.5-1.5 6-1.5v-10c-2.5 0-4.5.5-6 1.5zM8 4v10',
@@ -45,3 +50,10 @@ export function Icon({ name }: { name: IconName }) {
     </svg>
   )
 }
+
+/** The mark of Waymark: that of the favicon. */
+export const Flag = () => (
+  <svg width="20" height="20" viewBox="0 0 20 20" fill="none" aria-hidden="true">
+    <path d="M5 18V3l9 3.6L5 10.4" stroke="currentColor" stroke-width="2" stroke-linejoin="round" stroke-linecap="round" />
+  </svg>
+)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { hatchOf } from '../../../src/service/pictures/draw/bars.ts'
 import { movingAverage, trendOf } from '../../../src/service/pictures/draw/beside.ts'
 import { spansOf, timePlot } from '../../../src/service/pictures/intervals.ts'
 import { pictureOf } from '../../../src/service/pictures/picture.ts'
 import { readChart } from '../../../src/service/pictures/read-chart.ts'
 import { logarithmic } from '../../../src/service/pictures/scales.ts'
+import { hatchOf } from '../../../src/service/pictures/sheet.ts'
 import { elementsOf, parseXml, textsOf } from '../../harness/xml.ts'
 
 // What is drawn beside the values of a chart over time, and along which axis.

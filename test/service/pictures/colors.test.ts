@@ -58,7 +58,7 @@ const distance = (a: string, b: string, vision: readonly Triple[]) => {
 
 describe.each([
   ['light', lightColors, '#ffffff'],
-  ['dark', darkColors, '#14191f'],
+  ['dark', darkColors, '#1a1d21'],
 ])('the %s palette', (_, colors, paper) => {
   test('has twenty colors that stand out from the paper', () => {
     expect(new Set(colors).size).toBe(20)

@@ -263,8 +263,6 @@ class Walker {
       const value = this.random.pick(control.options)
       this.note(step, `choose ${JSON.stringify(value)} in ${what}`)
       await element.selectOption(value, { timeout: actionMs })
-      // The browser keeps it.
-      if (control.name === 'Theme') this.seen.writes++
       return
     }
     if (control.kind === 'field' && !/^(checkbox|radio|submit|button)$/.test(control.type)) return this.type(step, control, what)
@@ -280,6 +278,8 @@ class Walker {
     if (control.type === 'slider') return this.point(step, element, what)
     const number = await this.page.evaluate<string | null>(`${clickedNumber}(globalThis.walked[${control.index}])`)
     this.note(step, `click ${what}`)
+    // The browser keeps the theme.
+    if (['System', 'Light', 'Dark'].includes(control.name)) this.seen.writes++
     await this.page.mouse.click(at.x, at.y)
     if (control.kind === 'number' || control.kind === 'point') await this.listed(step, number, what)
   }

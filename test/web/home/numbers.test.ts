@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { checkRequest } from '../../../src/engine/execution/request.ts'
-import { changeText, dayNumbers, hoursOf, readDay, sparkPoints, weeklyActive } from '../../../src/web/home/numbers.ts'
+import { sparkPoints } from '../../../src/web/charts/spark-points.ts'
+import { changeText, dayNumbers, hoursOf, readDay, weeklyActive } from '../../../src/web/home/numbers.ts'
 
 test.each<[now: number, before: number, text: string]>([
   [0, 0, 'as the day before: none'],

@@ -3,7 +3,7 @@ import type { Chart } from '../chart.ts'
 import { type TimePlot, timePlot } from '../intervals.ts'
 import { element, type Markup } from '../markup.ts'
 import { type Band, bands } from '../scales.ts'
-import { type Area, box, type Drawn } from '../sheet.ts'
+import { type Area, box, type Drawn, hatchOf } from '../sheet.ts'
 import { filled, lined } from '../style.ts'
 import { drawBeside } from './beside.ts'
 
@@ -31,22 +31,8 @@ function barsGeometry({ series, labels }: Bars, plot: TimePlot, groups: Band): r
   })
 }
 
-const hatchGap = 6
 /** A range that lies ahead would be nothing but strokes. */
 const mostHatched = 40
-
-/** Rising strokes, cut at the edges of the bar. */
-export function hatchOf({ left, right, top, bottom }: Area): string {
-  const [width, height] = [right - left, bottom - top]
-  const strokes: string[] = []
-  for (let at = hatchGap; at < width + height; at += hatchGap) {
-    // From the left or the lower edge to the upper or the right one.
-    const [x1, y1] = at < height ? [0, at] : [at - height, height]
-    const [x2, y2] = at < width ? [at, 0] : [width, at - width]
-    strokes.push(`M${(left + x1).toFixed(1)} ${(top + y1).toFixed(1)}L${(left + x2).toFixed(1)} ${(top + y2).toFixed(1)}`)
-  }
-  return strokes.join('')
-}
 
 export function drawBars(chart: Bars, sheet: Area): Drawn {
   const plot = timePlot(chart, sheet)

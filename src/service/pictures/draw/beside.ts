@@ -3,7 +3,7 @@ import { numberText, percentages } from '../format.ts'
 import { isPercentStack, placesOf, type TimeChart, type TimePlot } from '../intervals.ts'
 import { element, type Markup } from '../markup.ts'
 import { spread } from '../scales.ts'
-import { fitted, label, textWidth } from '../sheet.ts'
+import { fitted, hatchOf, label, textWidth } from '../sheet.ts'
 import { lined } from '../style.ts'
 
 // What is drawn beside the values of a chart over time: goals, trends, moving averages, the numbers themselves.
@@ -21,7 +21,7 @@ function drawGoals({ look }: TimeChart, { area, scale }: TimePlot): Markup[] {
         y2: y,
         class: 'inkline',
         'stroke-width': 1.5,
-        'stroke-dasharray': '6 4',
+        'stroke-dasharray': '2 4',
       }),
       ...(name ? [label(fitted(name, area.right - area.left), area.right, y - 5, { anchor: 'end', isBold: true, size: 11 })] : []),
     ]
@@ -79,7 +79,7 @@ function drawTrends(chart: TimeChart, plot: TimePlot): Markup[] {
     })
 }
 
-const valueSize = 10
+const valueSize = 11
 /** Where there are more, none could be read; each is compared with the others. */
 const mostValues = 120
 /** A line that is straight but for the edges of the plot needs no more. */
@@ -121,6 +121,14 @@ function drawValues(chart: TimeChart, plot: TimePlot): Markup[] {
     }
   }
   return nodes
+}
+
+/** Hatched: lines lead through what is not over yet. */
+export function drawUnfinished(chart: TimeChart, { area }: TimePlot, at: (index: number) => number): Markup[] {
+  const { labels, unfinished } = chart
+  if (unfinished === 0 || unfinished >= labels.length) return []
+  const strokes = hatchOf({ ...area, left: at(labels.length - 1 - unfinished) })
+  return strokes === '' ? [] : [element('path', { d: strokes, class: 'rule', 'stroke-width': 1 })]
 }
 
 export const drawBeside = (chart: TimeChart, plot: TimePlot): Markup[] => [

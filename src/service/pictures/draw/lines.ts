@@ -4,7 +4,7 @@ import { intervalPlaces, type TimePlot } from '../intervals.ts'
 import { element, type Markup } from '../markup.ts'
 import type { Area, Drawn } from '../sheet.ts'
 import { filled, lined } from '../style.ts'
-import { drawBeside } from './beside.ts'
+import { drawBeside, drawUnfinished } from './beside.ts'
 
 type Lines = Extract<Chart, { kind: 'lines' }>
 
@@ -67,6 +67,16 @@ const stroke = (part: readonly Point[], { color, isPrevious, row }: Series, isBr
         }),
       ]
 
+/** Under the first line of a chart, so that it is seen as an amount. */
+const groundShade = 0.08
+
+/** Down to zero, or to the edge of the plot that is nearest to it. */
+const toZero = (part: readonly Point[], { scale }: Pick<TimePlot, 'scale'>): readonly Point[] => {
+  const [low, high] = scale.domain
+  const base = scale.at(Math.min(high, Math.max(low, 0)))
+  return part.map((point) => ({ ...point, base }))
+}
+
 /** The share of the way between two points of a slope that is drawn as not over. */
 const endOfSlope = 0.2
 
@@ -80,6 +90,7 @@ const between = (from: Point, to: Point, share: number): Point => ({
 export function drawLines(chart: Lines, sheet: Area): Drawn {
   const { plot, at } = intervalPlaces(chart, sheet)
   const over = chart.labels.length - chart.unfinished
+  const first = chart.isFilled || chart.isSlope ? undefined : chart.series.find(({ isPrevious }) => !isPrevious)
   const lines = linesGeometry(chart, plot, at).flatMap((parts, i): Markup[] => {
     const one = chart.series[i]!
     const { color, isPrevious, row } = one
@@ -87,7 +98,11 @@ export function drawLines(chart: Lines, sheet: Area): Drawn {
     return parts.flatMap((part): Markup[] => {
       if (part.length === 1)
         return [element('circle', { cx: part[0]!.x, cy: part[0]!.y, r: 3, ...mark, opacity: isPrevious ? weak : null })]
-      const area = chart.isFilled ? [element('polygon', { points: around(part), ...mark, opacity: 0.25 })] : []
+      const ground =
+        one === first
+          ? [element('polygon', { points: around(toZero(part, { scale: plot.scaleOf(one) })), ...mark, opacity: groundShade })]
+          : []
+      const area = chart.isFilled ? [element('polygon', { points: around(part), ...mark, opacity: 0.25 })] : ground
       // The line to what is not over yet is broken: it is no fall.
       const isOver = ({ at }: Point) => isPrevious || at < over
       const finished = part.filter(isOver)
@@ -102,7 +117,14 @@ export function drawLines(chart: Lines, sheet: Area): Drawn {
   })
   const scales = [...drawScale(plot), ...(plot.right ? drawRightScale(plot.area, plot.right) : [])]
   return {
-    nodes: [...plot.names.nodes, ...scales, ...lines, ...drawBeside(chart, plot), ...drawLabels(chart.labels, plot, at)],
+    nodes: [
+      ...plot.names.nodes,
+      ...scales,
+      ...drawUnfinished(chart, plot, at),
+      ...lines,
+      ...drawBeside(chart, plot),
+      ...drawLabels(chart.labels, plot, at),
+    ],
     height: sheet.bottom - sheet.top,
   }
 }

@@ -72,6 +72,8 @@ const ofAgents = [
   'action',
   'event_definition',
   'property_definition',
+  'group',
+  'project',
 ]
 
 interface Preset {
@@ -90,8 +92,8 @@ export const presets: readonly Preset[] = [
   { name: 'Agents (MCP): read', about: 'Asks questions, and reads what is saved.', chosen: all('read', ofAgents) },
   {
     name: 'Agents: read and save',
-    about: 'And saves insights, dashboards and annotations.',
-    chosen: { ...all('read', ofAgents), insight: 'write', dashboard: 'write', annotation: 'write' },
+    about: 'And saves insights, dashboards, annotations and cohorts.',
+    chosen: { ...all('read', ofAgents), insight: 'write', dashboard: 'write', annotation: 'write', cohort: 'write' },
   },
   { name: 'Everything', about: 'All that you may do, also what comes later.', chosen: null },
 ]

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { tools } from '../../../src/doors/agents/tools/registry.ts'
 import { resources } from '../../../src/doors/http/registry.ts'
 import { scopes } from '../../../src/service/accounts/users/personal-keys.ts'
 import { offeredObjects, presets, scopesOf } from '../../../src/web/settings/scope-groups.ts'
@@ -21,6 +22,10 @@ test('what presets choose', () => {
   expect(of('Everything')).toBeNull()
   expect(of('Agents (MCP): read')?.every((scope) => scope.endsWith(':read'))).toBe(true)
   expect(of('Agents (MCP): read')).not.toContain('organization_member:read')
-  expect(of('Agents: read and save')).toContain('insight:write')
+  // What the tools of agents ask for, those that write too.
+  const ofTools = new Set(tools.map(({ scope }) => scope))
+  const reading = [...ofTools].filter((scope) => scope.endsWith(':read'))
+  expect(of('Agents (MCP): read')).toEqual(expect.arrayContaining(reading))
+  expect(of('Agents: read and save')).toEqual(expect.arrayContaining([...ofTools].filter((scope) => !reading.includes(scope))))
   expect(scopesOf({ insight: '', query: 'read' })).toEqual(['query:read'])
 })

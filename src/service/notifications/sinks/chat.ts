@@ -5,7 +5,7 @@ import type { WebhookRequest } from './webhook.ts'
 
 // A notice in the form of a chat. Which one is known by the address; `#slack`, `#discord` or `#teams` at its end says so for others that take the same form.
 
-export const chats = ['slack', 'discord', 'teams'] as const
+const chats = ['slack', 'discord', 'teams'] as const
 export type Chat = (typeof chats)[number]
 
 const hosts: Readonly<Record<Chat, RegExp>> = {

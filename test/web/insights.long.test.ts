@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
   test('saved, opened again, and changed', async () => {
     const page = await web.signedIn()
     await page.goto(`${web.facts.url}/#/project/${web.demo}/insights/new?kind=funnel`)
-    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('dialog').getByLabel('Name').fill('To a purchase')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: 'To a purchase' }).waitFor()

@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     await page.goto(at('people'))
     const rows = page.getByRole('region', { name: 'People' }).locator('tbody tr')
     await page.getByText(`50 of ${all.count}`).waitFor()
-    expect(await rows.locator('td:first-child').allTextContents()).toEqual(all.results.map(({ name }) => name))
+    expect(await rows.locator('td:first-child a').allTextContents()).toEqual(all.results.map(({ name }) => name))
     expect(await accessibilityFindings(page)).toEqual([])
     await page.getByRole('button', { name: 'Load more' }).click()
     await page.getByText(`100 of ${all.count}`).waitFor()
@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
 
     const some = await web.api<Page<Person>>('GET', `${project}/persons/?search=user-22&limit=50`)
     await page.getByLabel('Search people').fill('user-22')
-    await expect.poll(() => rows.locator('td:first-child').allTextContents()).toEqual(some.results.map(({ name }) => name))
+    await expect.poll(() => rows.locator('td:first-child a').allTextContents()).toEqual(some.results.map(({ name }) => name))
     // The address holds the search: a reload shows the same.
     await page.reload()
     await expect.poll(() => rows.count()).toBe(some.count)

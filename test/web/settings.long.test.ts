@@ -180,7 +180,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     await page.reload()
     const row = page.getByRole('row', { name: /Nightly report/ })
     expect(await row.locator('td[title]').getAttribute('title')).toMatch(/annotation:write/)
-    await row.getByText('8 scopes').waitFor()
+    await row.getByText('10 scopes').waitFor()
     expect(await page.getByText(value).count()).toBe(0)
     await row.getByRole('button', { name: 'Delete…' }).click()
     await dialog().getByRole('button', { name: 'Delete', exact: true }).click()

@@ -161,6 +161,8 @@ test('a key that reads is offered no tool that writes, and what is not allowed i
   expect(names.slice(0, 3)).toEqual(['describe_data', 'list_projects', 'query_trends'])
   expect(names.filter((name) => /^(save|add|annotate|create)/.test(name))).toEqual([])
   expect((await called(reader, 'get_saved', { insight: 'nothing1' })).text).toMatch(/^Refused \(404\)/)
+  for (const insight of ['..', '.', '../../', '%2e%2e', 'a/b'])
+    expect((await called(reader, 'get_saved', { insight })).isError, insight).toBe(true)
   await expect(reader.callTool({ name: 'save_insight', arguments: {} })).rejects.toThrow(/not found/i)
 
   const wrong = await called(reader, 'run_sql', { query: 'select evnt from events' })

@@ -13,6 +13,12 @@ interface Page<T> {
   readonly results: readonly T[]
 }
 
+/** It becomes part of a path. */
+const shortId = z
+  .string()
+  .regex(/^[\w-]{1,64}$/)
+  .describe('Id as list_saved shows it')
+
 const pageLine = (address: string | null) => (address === null ? null : `Page: ${address}`)
 const nameOf = ({ name, derived_name: derived }: { readonly name: string | null; readonly derived_name?: string | null }) =>
   name || derived || 'without a name'
@@ -75,7 +81,7 @@ export const getSaved = defineTool({
   description: 'A saved insight with its current answer and picture, or the tiles of a dashboard with their answers.',
   input: z.object({
     project: projectField,
-    insight: z.string().optional().describe('Id as list_saved shows it'),
+    insight: shortId.optional(),
     dashboard: z.int().optional(),
   }),
   scope: 'insight:read',
@@ -150,7 +156,7 @@ export const addToDashboard = defineTool({
   description: 'Puts a saved insight on a dashboard, or on a new one with this name.',
   input: z.object({
     project: projectField,
-    insight: z.string().describe('Id as list_saved shows it'),
+    insight: shortId,
     dashboard: z.int().optional(),
     new_dashboard: z.string().min(1).max(400).optional().describe('Name of a dashboard to make'),
   }),

@@ -73,7 +73,7 @@ export const bodyLimits: Readonly<Record<string, number>> = {
   '/track': 2 * megabyte,
   '/engage': 2 * megabyte,
   ...Object.fromEntries(segmentPaths.map((path) => [path, (/(batch|import)$/.test(path) ? 20 : 2) * megabyte])),
-  [otlpPath]: 20 * megabyte,
+  [otlpPath]: 4 * megabyte,
 }
 
 /** How the events of a path are read, and what says that they were taken. */

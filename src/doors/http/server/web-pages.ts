@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { frontPage } from './front-page.ts'
 
 // The web interface: files that `npm run build` puts into dist/web, each also compressed. It calls the API like any other client.
@@ -80,7 +81,9 @@ export const createWebPages = (folder = webFolder()) => {
         'content-security-policy': policyWith(nonce),
         'cache-control': 'no-cache',
       }
-      return new Response(html, { headers: { ...headers, vary: 'accept' } })
+      if (!accepts(request, 'gzip')) return new Response(html, { headers: { ...headers, vary: 'accept, accept-encoding' } })
+      const zipped = new Uint8Array(gzipSync(html))
+      return new Response(zipped, { headers: { ...headers, 'content-encoding': 'gzip', vary: 'accept, accept-encoding' } })
     },
     /** The name of each file contains a hash of its contents. Null: there is no such file. */
     async asset(request: Request, name: string): Promise<Response | null> {

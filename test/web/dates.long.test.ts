@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser)('dates in a browser', () => {
     await settled(page)
   }
   const lastAsked = () => asked.at(-1)
-  const shown = async () => (await datesButton(page).innerText()).replace(/^Dates:\s*/, '')
+  const shown = async () => ((await datesButton(page).textContent()) ?? '').replace(/^Dates:\s*/, '')
 
   test('two clicks in the calendar are a range, over the end of a month', async () => {
     await open()
@@ -153,9 +153,9 @@ describe.skipIf(!hasBrowser)('dates in a browser', () => {
     const button = datesButton(page, 'Dates of all tiles')
     await button.waitFor()
     await chooseDates(page, 'Last week', 'Dates of all tiles')
-    await expect.poll(() => button.innerText()).toMatch(/Last week$/)
+    await expect.poll(() => button.textContent()).toMatch(/Last week$/)
     await chooseDates(page, 'Dates of each insight', 'Dates of all tiles')
-    await expect.poll(() => button.innerText()).toMatch(/Dates of each insight$/)
+    await expect.poll(() => button.textContent()).toMatch(/Dates of each insight$/)
   })
 
   test('on a phone it fits, and can be touched', async () => {
@@ -170,7 +170,7 @@ describe.skipIf(!hasBrowser)('dates in a browser', () => {
     const box = (await small.getByRole('dialog', { name: 'Dates' }).boundingBox())!
     expect(box.x >= 0 && box.x + box.width <= 390).toBe(true)
     await small.getByRole('option', { name: 'Last 7 days' }).tap()
-    await expect.poll(() => datesButton(small).innerText()).toMatch(/Last 7 days$/)
+    await expect.poll(() => datesButton(small).textContent()).toMatch(/Last 7 days$/)
     await phone.close()
   })
 })

@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('the documentation in a browser', () => {
     await call.getByText('Saves filters under a name').click()
     await call.getByText('insight:write').waitFor()
     await call.getByText('A list of filters, or a group of them').waitFor()
-    const example = await call.locator('pre').innerText()
+    const example = await call.locator('pre').textContent()
     expect(example).toContain(`${web.facts.url}/api/projects/${web.demo}/saved_filters/`)
     expect(example).toContain('YOUR_PERSONAL_KEY')
     expect(await accessibilityFindings(page)).toEqual([])

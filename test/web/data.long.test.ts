@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     })
     await page.getByRole('link', { name: attack }).waitFor()
 
-    await page.getByRole('link', { name: 'Properties' }).click()
+    await page.getByRole('link', { name: 'Properties', exact: true }).click()
     await page.getByRole('button', { name: 'Edit items' }).click()
     await page.getByRole('region', { name: 'Most frequent values' }).getByRole('listitem').first().waitFor()
     await page.getByLabel('Type', { exact: true }).selectOption('String')

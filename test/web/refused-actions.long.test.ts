@@ -192,7 +192,7 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
     ['an alert is switched off', () => 'alerts/all', press('Switch off Loud')],
     ['an alert sleeps', () => 'alerts/all', press('Snooze for a day: Loud')],
     ['an alert is tested', () => 'alerts/all', press('Send a test of Loud')],
-    ['an alert is removed', () => 'alerts/all', confirm('Remove Loud', 'Remove it')],
+    ['an alert is removed', () => 'alerts/all', press('Remove Loud')],
     [
       'a notice is sent again',
       () => 'alerts/all',

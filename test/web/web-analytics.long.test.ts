@@ -322,7 +322,7 @@ describe.skipIf(!hasBrowser)('the time zone of a new project', () => {
       await form.getByRole('button', { name: 'Create' }).click()
       const created = (await (await answered).json()) as { id: number; teams?: { id: number; timezone: string }[] }
       // The page goes there by itself.
-      if (button) await page.waitForURL(new RegExp(`/project/${created.id}/live`))
+      if (button) await page.waitForURL(new RegExp(`/project/${created.id}/home`))
       return created
     }
     expect(await zoneOf((await made('settings', 'New project', 'One')).id)).toBe('Europe/Berlin')

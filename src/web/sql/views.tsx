@@ -1,11 +1,11 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { ViewAnswer } from '../../doors/answers/saved-queries.ts'
 import { get, type Page, patch, post, remove } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
 import { refusalInWords } from '../lib/refusal-words.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { offerUndo } from '../lib/undo.ts'
+import { offerUndo, onRemoval } from '../lib/undo.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { Refused } from '../ui/forms.tsx'
 import { Dialog, ErrorBox, Field, Working } from '../ui/parts.tsx'
@@ -20,6 +20,8 @@ export function ViewsPanel({ version, onChanged }: { version: number; onChanged:
   const [failure, setFailure] = useState<Error | null>(null)
   const [renamed, setRenamed] = useState<ViewAnswer | null>(null)
   const { value, error, reload } = useLoaded((signal) => get<Page<ViewAnswer>>(api(`${path}?limit=500`), signal), [version])
+  // Who opened the statement may have left it when its removal is undone.
+  useEffect(() => onRemoval(reload), [reload])
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading saved queries" />
   const shown = value.results.filter(({ name }) => name.toLowerCase().includes(search.trim().toLowerCase()))

@@ -64,18 +64,18 @@ export function Workbench({ opened, written, keeps, onSaved, side, onSide }: Pro
     await updateView(project.api, opened.view.id, text).then(() => {
       address.forget()
       go(linkTo(project.link('sql'), { view: opened.view!.id }), true)
-      setVersion(version + 1)
+      setVersion((last) => last + 1)
       onSaved()
     }, runs.setError)
   }
   const saved = (made: ViewAnswer) => {
     setDialog(null)
-    setVersion(version + 1)
+    setVersion((last) => last + 1)
     go(linkTo(project.link('sql'), { view: made.id }))
   }
   /** Another one was renamed or removed, or this one. */
   const viewChanged = (removed: ViewAnswer | null) => {
-    setVersion(version + 1)
+    setVersion((last) => last + 1)
     if (removed === null || removed.id !== opened.view?.id) onSaved()
     else go(linkTo(project.link('sql'), { q: text }), true)
   }

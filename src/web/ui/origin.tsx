@@ -49,7 +49,6 @@ export function ClientIcon({ name }: { name: string }) {
       stroke-linecap="round"
       aria-hidden="true"
     >
-      <title>{name}</title>
       <path d={shapes[shape]} />
     </svg>
   )

@@ -90,7 +90,7 @@ test('people, events and their numbers, as the routes answer them', async () => 
 
   const funnel = await called(client, 'query_funnel', { steps: [{ event: 'signed up' }, { event: 'paid' }], ...range })
   expect(rowsOf(funnel.text)).toEqual([
-    ['name', 'count', 'average_conversion_time', 'median_conversion_time', 'of first step', 'of step before'],
+    ['name', 'count', 'average_seconds', 'median_seconds', 'of first step', 'of step before'],
     ['signed up', '3', '', '', '100 %', ''],
     ['paid', '1', '86400', '86400', '33.33 %', '33.33 %'],
   ])

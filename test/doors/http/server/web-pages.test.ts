@@ -29,6 +29,8 @@ test('the page names its files; each is there, compressed as the browser takes i
       null,
       'public, max-age=31536000, immutable',
     ])
+    // A font is compressed already, and what is small is larger when it is compressed.
+    if (name.endsWith('.woff2') || text.length < 1024) continue
     const brotli = (await built.asset(asked({ 'accept-encoding': 'gzip, deflate, br' }), name))!
     expect(brotli.headers.get('content-encoding')).toBe('br')
     expect(brotliDecompressSync(Buffer.from(await brotli.arrayBuffer())).equals(text)).toBe(true)

@@ -2,7 +2,7 @@ import type { EventSource } from '../../../events/ingestion/decoding/event-sourc
 import { nameUuid } from '../../../lib/ids/name-uuid.ts'
 import { isObject } from '../../../lib/is-object.ts'
 import { type CaptureRequest, decodeBody, parseJson } from './body.ts'
-import { bearer, type Capture, type CapturedEvent, checkedToken, forwardedFor, invalid } from './events.ts'
+import { bearer, type Capture, type CapturedEvent, checkedToken, forwardedFor, invalid, mustNotRepeat } from './events.ts'
 import { CaptureRefusal } from './refusal.ts'
 
 // Logs and events of OpenTelemetry, over HTTP as JSON. The key of the project is the bearer token. docs/clients.md says what becomes of each field.
@@ -93,6 +93,11 @@ export async function readOtlp(request: CaptureRequest, address: string | null):
   let index = 0
   const found = listOf(body.resourceLogs).flatMap(({ resource, scopeLogs }) => {
     const about = attributesOf(isObject(resource) ? resource.attributes : [])
+    const ofResource = listOf(scopeLogs).map(({ logRecords }) => listOf(logRecords).length)
+    mustNotRepeat(
+      about,
+      ofResource.reduce((sum, count) => sum + count, 0),
+    )
     return listOf(scopeLogs).flatMap(({ scope, logRecords }) =>
       listOf(logRecords).map((log): Logged => ({ resource: about, scope: isObject(scope) ? scope : {}, log, index: index++ })),
     )

@@ -3,7 +3,7 @@ import { runInSlices } from '../../../lib/flow/run-in-slices.ts'
 import { nameUuid } from '../../../lib/ids/name-uuid.ts'
 import { isObject } from '../../../lib/is-object.ts'
 import { type CaptureRequest, decodeBody } from './body.ts'
-import { basicUser, type Capture, type CapturedEvent, checkedToken, forwardedFor, invalid } from './events.ts'
+import { basicUser, type Capture, type CapturedEvent, checkedToken, forwardedFor, invalid, mustNotRepeat } from './events.ts'
 import { scanJson } from './json-items.ts'
 import { CaptureRefusal } from './refusal.ts'
 
@@ -176,6 +176,7 @@ export async function readSegment(request: CaptureRequest, path: string, address
   if (list.count === 0) throw new CaptureRefusal('no-data', 'The request contains no events.')
   const token = checkedToken(basicUser(request.headers) ?? textOf(shared.writeKey) ?? textOf(shared.api_key))
   const inBatch = type === null ? shared : {}
+  mustNotRepeat(objectOf(inBatch.context), list.count)
   return {
     token,
     events: {

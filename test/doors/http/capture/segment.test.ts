@@ -241,3 +241,17 @@ test.each<[string, unknown, Record<string, string>, RegExp]>([
 ])('refused: %s', async (_, body, headers, why) => {
   await expect(readOtlp(request(body, headers), null)).rejects.toThrow(why)
 })
+
+test('what is said once for many events does not make a small body a large one', async () => {
+  const attributes = Array.from({ length: 20_000 }, (_, i) => text(`k${i}`, 'x'))
+  await expect(
+    logs(
+      Array.from({ length: 5_000 }, () => ({})),
+      attributes,
+    ),
+  ).rejects.toThrow(/Send smaller batches/)
+  const context = { traits: { text: 'x'.repeat(10_000) } }
+  const batch = Array.from({ length: 1_000 }, () => ({ type: 'track', userId: 'u', event: 'e' }))
+  await expect(segment('batch', { context, batch })).rejects.toThrow(/Send smaller batches/)
+  expect((await segment('batch', { context, batch: batch.slice(0, 100) })).events).toHaveLength(100)
+})

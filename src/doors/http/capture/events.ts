@@ -117,13 +117,14 @@ function* tokenOf(items: EventSource, batch: Json | null, form: URLSearchParams,
 
 const missingToken = 'API key not provided. You can find your project API key in your project settings.'
 
-/** Characters that events may repeat of what a request says once for all of them: a small body cannot become a large one. */
+/** Characters that events may repeat of what a request says once for many of them: a small body cannot become a large one. */
 const mostRepeated = 8 * 1024 * 1024
 
-export function mustNotRepeat(said: unknown, events: number): void {
-  const repeated = JSON.stringify(said).length * events
+/** Each part with the number of events that repeat it. */
+export function mustNotRepeat(parts: readonly (readonly [said: unknown, events: number])[]): void {
+  const repeated = parts.reduce((sum, [said, events]) => sum + JSON.stringify(said).length * events, 0)
   if (repeated <= mostRepeated) return
-  const detail = `What the request says for all of its ${events} events would take ${repeated} characters with each of them, and ${mostRepeated} are taken. Send smaller batches.`
+  const detail = `What the request says once for many events would take ${repeated} characters with each of them, and at most ${mostRepeated} are taken. Send smaller batches.`
   throw new CaptureRefusal('too-large', detail)
 }
 

@@ -91,17 +91,15 @@ export async function readOtlp(request: CaptureRequest, address: string | null):
   const body = parseJson(json)
   if (!isObject(body) || !Array.isArray(body.resourceLogs)) throw invalid('Logs need a list resourceLogs.')
   let index = 0
+  const repeated: [Fields, number][] = []
   const found = listOf(body.resourceLogs).flatMap(({ resource, scopeLogs }) => {
     const about = attributesOf(isObject(resource) ? resource.attributes : [])
-    const ofResource = listOf(scopeLogs).map(({ logRecords }) => listOf(logRecords).length)
-    mustNotRepeat(
-      about,
-      ofResource.reduce((sum, count) => sum + count, 0),
-    )
+    repeated.push([about, listOf(scopeLogs).reduce((sum, { logRecords }) => sum + listOf(logRecords).length, 0)])
     return listOf(scopeLogs).flatMap(({ scope, logRecords }) =>
       listOf(logRecords).map((log): Logged => ({ resource: about, scope: isObject(scope) ? scope : {}, log, index: index++ })),
     )
   })
+  mustNotRepeat(repeated)
   if (found.length === 0) throw new CaptureRefusal('no-data', 'The request contains no logs.')
   const events: EventSource<CapturedEvent> = {
     count: found.length,

@@ -176,7 +176,7 @@ export async function readSegment(request: CaptureRequest, path: string, address
   if (list.count === 0) throw new CaptureRefusal('no-data', 'The request contains no events.')
   const token = checkedToken(basicUser(request.headers) ?? textOf(shared.writeKey) ?? textOf(shared.api_key))
   const inBatch = type === null ? shared : {}
-  mustNotRepeat(objectOf(inBatch.context), list.count)
+  mustNotRepeat([[objectOf(inBatch.context), list.count]])
   return {
     token,
     events: {

@@ -250,6 +250,12 @@ test('what is said once for many events does not make a small body a large one',
       attributes,
     ),
   ).rejects.toThrow(/Send smaller batches/)
+  const resource = { attributes: [text('k', 'x'.repeat(4_000))] }
+  const resourceLogs = Array.from({ length: 30 }, () => ({
+    resource,
+    scopeLogs: [{ logRecords: Array.from({ length: 500 }, () => ({})) }],
+  }))
+  await expect(readOtlp(request({ resourceLogs }, bearer), null)).rejects.toThrow(/Send smaller batches/)
   const context = { traits: { text: 'x'.repeat(10_000) } }
   const batch = Array.from({ length: 1_000 }, () => ({ type: 'track', userId: 'u', event: 'e' }))
   await expect(segment('batch', { context, batch })).rejects.toThrow(/Send smaller batches/)

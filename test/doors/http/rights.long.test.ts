@@ -397,7 +397,7 @@ const invite = async ({ organization }: Place, target_email: string, secret: str
 const known: Known = {
   domain: (n) => `new${n}.example.com`,
   jsonrpc: () => '2.0',
-  method: () => 'notifications/initialized',
+  method: () => 'tools/list',
   target_email: (n) => `new${n}@rights.test`,
   scopes: () => ['query:read'],
   query: () => ({ kind: 'SqlLikeQuery', query: 'select 1' }),
@@ -422,6 +422,7 @@ const known: Known = {
 }
 /** What a body needs though its schema does not say so. */
 const besides: Readonly<Record<string, readonly string[]>> = {
+  'agents.call': ['id'],
   'insights.create': ['query'],
   'cohorts.create': ['is_static'],
   'cohorts.replace': ['is_static'],

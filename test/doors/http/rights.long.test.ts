@@ -456,8 +456,10 @@ const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
     ? { name: (n) => `New filters ${n}`, properties: () => [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }] }
     : {}
   const role = row.name === 'project_roles.create' ? await newRole(at, false) : ''
+  const message: Known = row.name === 'agents.call' ? { id: () => 1 } : {}
   const more: Known = {
     ...known,
+    ...message,
     ...view,
     ...filters,
     role_id: () => role,

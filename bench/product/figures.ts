@@ -1,4 +1,5 @@
 import type { machine } from '../measure.ts'
+import type { Rows } from './contender.ts'
 import type { ContenderKey } from './contenders.ts'
 
 // What a run has measured: the file of --out, and all that the table and the chart are made of.
@@ -29,6 +30,8 @@ export interface ContenderFigures {
   readonly outcomes: readonly Outcome[]
   /** The same under other conditions; what an earlier run has not measured is absent. */
   readonly conditions?: Conditions
+  /** In the order of the questions, for a later run that takes part with other contenders; null where there is none. */
+  readonly answers?: readonly (Rows | null)[]
 }
 
 /** In the order of the questions. */

@@ -58,7 +58,7 @@ async function measure(run: Run, keys: readonly ContenderKey[]): Promise<Measure
     answered.set(key, { name, answers })
     const difference = disagreement([...answered.values()], askedOf(run))
     if (difference) throw new Error(difference)
-    measured.set(key, { key, name, layout, ...loaded, ...(await timeContender(run, key)) })
+    measured.set(key, { key, name, layout, answers, ...loaded, ...(await timeContender(run, key)) })
     removeContender(run, key)
   }
   if (measured.size === 0) throw new Error('There is nothing to measure: no contender has the events.')

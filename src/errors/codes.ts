@@ -66,6 +66,7 @@ export interface ErrorData extends RequestErrorData {
   }
   'unknown-query-kind': { kind: string; known: readonly string[] }
   'query-kind-elsewhere': { kind: string; known: readonly string[] }
+  'not-for-viewers': { what: string; known?: readonly string[] }
   'not-found': { what: string; id: string }
   // accounts. `rule` is the code that HTTP clients see
   'invalid-value': { message: string; rule: string; attr: string | null; allowed?: readonly string[]; candidates?: readonly string[] }
@@ -369,6 +370,14 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
     expected: ({ known }) => oneOfAllowed({ allowed: known }),
     status: 400,
     isTerse: true,
+  },
+  'not-for-viewers': {
+    text: (d) => `A viewer cannot read ${excerpt(d.what)}.`,
+    suggestion: ({ known }) =>
+      known
+        ? `Viewers ask ${known.join(', ')}.`
+        : 'It reads events and sessions, and of persons their id and the properties that are listed for it.',
+    status: 400,
   },
   'not-found': { text: (d) => `There is no ${d.what} ${excerpt(d.id)}`, status: 404 },
   'invalid-value': {

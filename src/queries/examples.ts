@@ -52,4 +52,9 @@ export const queryExamples: { readonly [K in Exclude<keyof FieldsByKind, Wrapper
     kind: 'InsightActorsQueryOptions',
     source: { kind: 'InsightActorsQuery', source: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: '$pageview' }] } },
   },
+  ViewerQuery: {
+    kind: 'ViewerQuery',
+    filter: [{ type: 'event', key: 'customer', operator: 'exact', value: 'acme' }],
+    source: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: '$pageview' }], dateRange: { date_from: '-7d' } },
+  },
 }

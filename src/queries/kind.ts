@@ -7,6 +7,7 @@ import type { Listed } from '../core/lists/project-lists.ts'
 import type { Expr, Query } from '../language/ast/nodes.ts'
 import type { Checkpoint } from '../language/ast/planning-budget.ts'
 import type { StoreSnapshot } from '../language/plan/context.ts'
+import type { ViewerRules } from '../language/plan/viewer.ts'
 import type { ResolveContext } from '../language/resolver/context.ts'
 import { Refusal } from './refusals.ts'
 
@@ -198,6 +199,8 @@ export interface QueryContext extends ResolveContext, StoreSnapshot {
   readonly fieldPrefix?: string
   /** Rows of an answer: default and maximum. Default 100 and 10,000. */
   readonly limits?: { readonly defaultRows: number; readonly mostRows: number }
+  /** Of a `ViewerQuery`: all statements read what this viewer may. */
+  readonly viewer?: ViewerRules
   /** Filters on the session of an event are also about the sessions of events that name none. `events`: those that they are made of. */
   readonly madeSessions?: { readonly events: Expr }
 }

@@ -9,6 +9,7 @@ import type { FunnelPathsFilter } from './paths/schema.ts'
 import type { actorSources, kinds } from './registry.ts'
 import type { SqlAnswer } from './sql/index.ts'
 import type { sqlSchema } from './sql/schema.ts'
+import type { ViewerKind } from './viewer/index.ts'
 
 // The types of requests and answers, by kind, derived from the schemas that validate requests.
 
@@ -41,6 +42,7 @@ interface Nested {
   ActorsQuery: { readonly source?: AnySource | null }
   EventsQuery: { readonly source?: ActorsSource | null }
   InsightActorsQueryOptions: { readonly source: ActorsSource }
+  ViewerQuery: { readonly source: Query<ViewerKind> }
 }
 type FieldsOf<K extends string, S extends z.ZodType> = K extends keyof Nested ? Omit<Fields<S>, keyof Nested[K]> & Nested[K] : Fields<S>
 type AnswerOf<K> = K extends { run(...args: never): Generator<unknown, infer R, never> } ? R : never

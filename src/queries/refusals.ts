@@ -4,6 +4,7 @@ const reasons = {
   'no-lists': 'the engine has no lists of events',
   'lists-too-large': 'the lists of events do not fit into memory',
   'lists-loading': 'the lists of events are being loaded',
+  'of-viewer': 'a viewer sees some of the events only',
   'few-events': 'a statement reads so few events as fast',
   'engine-refused': 'the engine refused a condition or a value',
   'several-owners': 'a condition or a value combines fields of the event with fields of other tables',

@@ -22,6 +22,7 @@ import { stickiness } from './stickiness/index.ts'
 import { actorsTaxonomy, eventTaxonomy, teamTaxonomy } from './taxonomy/index.ts'
 import { trendsActors } from './trends/actors.ts'
 import { trends } from './trends/index.ts'
+import { viewerKind } from './viewer/index.ts'
 import { webExternalClicks } from './web/external-clicks.ts'
 import { webGoals } from './web/goals.ts'
 import { webOverview } from './web/overview.ts'
@@ -41,8 +42,7 @@ export const actorSources = [
   correlationActors,
 ] as const satisfies readonly AnyActorSource[]
 
-/** The types of requests and answers are computed from this list (`query-types.ts`). */
-export const kinds = [
+const plainKinds = [
   sqlLike,
   hogQl,
   trends,
@@ -68,6 +68,9 @@ export const kinds = [
   actorsKind(actorSources),
   actorOptionsKind(actorSources),
 ] as const satisfies readonly AnyQueryKind[]
+
+/** The types of requests and answers are computed from this list (`query-types.ts`). */
+export const kinds = [...plainKinds, viewerKind(plainKinds)] as const satisfies readonly AnyQueryKind[]
 
 /** Every kind of query, by its name. */
 export const queryKinds: Readonly<Record<string, AnyQueryKind>> = Object.fromEntries(kinds.map((kind) => [kind.kind, kind]))

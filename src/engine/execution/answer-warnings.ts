@@ -48,6 +48,8 @@ export const warningsAbout = (
   project: QueryProject,
   folds: Driver['folds'] = [],
 ): Promise<readonly AnswerWarning[]> => {
+  // They count what is stored, and tell of names.
+  if (request.kind === 'ViewerQuery') return Promise.resolve([])
   const folded = folds.flatMap(({ names = [] }) => names)
   const all = [...asked, ...folds.flatMap(({ columns = [] }) => columns)]
   return planInSlices(warningSteps(request, all, folded, facts), project)

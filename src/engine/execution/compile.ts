@@ -12,14 +12,16 @@ import { type Budget, footprintOf } from '../../language/plan/footprint.ts'
 import { passes } from '../../language/plan/passes.ts'
 import { type PropertyUse, propertyUses } from '../../language/plan/property-uses.ts'
 import { timeRange } from '../../language/plan/time-range.ts'
+import { seenBy, type ViewerRules } from '../../language/plan/viewer.ts'
 import type { ResolveContext } from '../../language/resolver/context.ts'
 import { resolve } from '../../language/resolver/resolve.ts'
 import type { TypedQuery } from '../../language/resolver/typed.ts'
+import { freshAliases } from '../../language/resolver/typed-walk.ts'
 
 // From a tree of the language to a statement of an engine. Pure: everything it needs is passed in.
 
 /** What compiling a statement needs: a QueryContext, or a part of it. */
-export type StatementContext = ResolveContext & StoreSnapshot
+export type StatementContext = ResolveContext & StoreSnapshot & { readonly viewer?: ViewerRules | undefined }
 
 export interface CompileOptions {
   readonly context: StatementContext
@@ -69,7 +71,12 @@ function* compilingSteps(
   const planning = { budget: given.planningBudget ?? new PlanningBudget(), idOf: identities() }
   assertSize(query, planning.budget)
   yield
-  const resolved = resolve(query, context, columnName, planning)
+  // Elsewhere a conversion that fails may be computed for rows that the viewer does not see.
+  if (context.viewer && !dialect.capabilities.materializesCtes)
+    throw new QueryError('not-for-viewers', { what: `events that are kept in ${dialect.capabilities.engine}` })
+  const seen = (typed: TypedQuery, fresh = freshAliases(typed)) =>
+    context.viewer ? seenBy(typed, context.viewer, planning, fresh) : typed
+  const resolved = seen(resolve(query, context, columnName, planning))
   yield
   const planContext: PlanContext = {
     ...planning,
@@ -79,7 +86,7 @@ function* compilingSteps(
     showsJson,
     view: (table, fields, fresh) => {
       if (table !== 'sessions') throw new InternalError(`${table} is not a view`)
-      return resolve(sessionsQuery(fields, context.sessions ?? {}), context, columnName, planning, fresh)
+      return seen(resolve(sessionsQuery(fields, context.sessions ?? {}), context, columnName, planning, fresh), fresh)
     },
   }
   let planned = resolved

@@ -1,7 +1,7 @@
 import type { ThreadPool } from '../../core/folds/thread-pool.ts'
 import type { ColumnSource } from '../../core/lists/ports.ts'
 import type { Listed } from '../../core/lists/project-lists.ts'
-import type { WaymarkError } from '../../errors/errors.ts'
+import { QueryError, type WaymarkError } from '../../errors/errors.ts'
 import type { PlanningBudget } from '../../language/ast/planning-budget.ts'
 import { countAll, longestKey, numbersOf } from '../../language/catalog/property-counts.ts'
 import type { SessionSettings } from '../../language/catalog/sessions.ts'
@@ -11,6 +11,8 @@ import { actionCondition } from '../../queries/filters/property-filters.ts'
 import type { Action, CohortInfo, ProjectSettings, QueryContext } from '../../queries/kind.ts'
 import type { Refusal } from '../../queries/refusals.ts'
 import type { Road } from '../../queries/schemas.ts'
+import { viewerRules } from '../../queries/viewer/index.ts'
+import type { ViewerQuery } from '../../queries/viewer/schema.ts'
 import { viewTree } from '../../queries/views.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Engine, Statements } from './ports.ts'
@@ -56,6 +58,7 @@ export interface StatementSettings {
   readonly sessions?: SessionSettings
   /** Only this road, or an error with the reason. */
   readonly road?: Road
+  readonly viewer?: ViewerQuery
 }
 
 const scopeOfTable: Readonly<Record<string, string>> = { events: 'event', persons: 'person', '@people': 'person' }
@@ -64,7 +67,7 @@ const scopeOfTable: Readonly<Record<string, string>> = { events: 'event', person
 export function queryContext(
   { settings, now, limits, rowLimits, failedCohorts }: QueryProject,
   facts: StoreFacts,
-  { isUtc, sessions }: StatementSettings = {},
+  { isUtc, sessions, viewer }: StatementSettings = {},
   checkpoint?: Checkpoint,
 ): QueryContext {
   const action = actionsOf(facts)
@@ -99,13 +102,26 @@ export function queryContext(
       return known && slotFor(known, as)
     },
   }
-  return {
+  const whole: QueryContext = {
     ...context,
     actionCondition(which) {
       const found = action(which)
       return found && actionCondition(found, context)
     },
   }
+  return viewer ? contextOfViewer(whole, viewer) : whole
+}
+
+/** Names that a viewer has not written itself come from events that it may not see. */
+function contextOfViewer(context: QueryContext, viewer: ViewerQuery): QueryContext {
+  const rules = viewerRules(viewer, context)
+  const { knownProperties: _, knownEvents: __, actions: ___, ...known } = context
+  if (rules.mayJoin) return { ...known, viewer: rules }
+  const closed = (what: string) => () => {
+    throw new QueryError('not-for-viewers', { what })
+  }
+  const [action, cohort] = [closed('actions'), closed('cohorts')]
+  return { ...known, viewNames: [], view: () => undefined, action, actionCondition: action, cohort, viewer: rules }
 }
 
 /** Computed on demand: needed only for unknown names, which are rare. */

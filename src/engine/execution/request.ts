@@ -4,6 +4,7 @@ import { readAs, validationData } from '../../errors/validation.ts'
 import { type AskedQuery, kindOf } from '../../queries/asked-query.ts'
 import type { AnyQueryKind } from '../../queries/kind.ts'
 import { channelRuleSchema, roads } from '../../queries/schemas.ts'
+import { viewerSchema } from '../../queries/viewer/schema.ts'
 import type { StatementSettings } from './query-context.ts'
 
 /** The kind of a request, and the request as its schema reads it. */
@@ -16,6 +17,8 @@ export function checkRequest(query: AskedQuery): { kind: AnyQueryKind; parsed: u
 
 /** The settings in the modifiers of a request. */
 export function settingsOf(query: unknown): StatementSettings {
+  const { kind, source } = query as { kind?: unknown; source?: unknown }
+  if (kind === 'ViewerQuery') return { ...settingsOf(source ?? {}), viewer: viewerSchema.parse(query) }
   const modifiers = (query as { modifiers?: unknown }).modifiers
   if (typeof modifiers !== 'object' || modifiers === null) return {}
   const { convertToProjectTimezone, bounceRateDurationSeconds, customChannelTypeRules, road } = modifiers as Record<string, unknown>

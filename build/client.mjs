@@ -12,11 +12,12 @@ const libraryFiles = ['array.js', 'web-vitals.js', 'web-vitals-with-attribution.
 /** What they have inside. */
 const inside = ['posthog-js', '@posthog/core', '@posthog/browser-common', 'core-js', 'dompurify', 'fflate', 'preact', 'query-selector-shadow-dom', 'web-vitals']
 
+const small = async (path, target) => (await transform(await readFile(folder(path), 'utf8'), { minify: true, target, legalComments: 'none' })).code
+
 /** The script for page views, as small as it is served. */
-export async function smallPageScript() {
-  const { code } = await transform(await readFile(folder('../src/web/page-script/waymark.js'), 'utf8'), { minify: true, target: 'es2020', legalComments: 'none' })
-  return code
-}
+export const smallPageScript = () => small('../src/web/page-script/waymark.js', 'es2020')
+/** The custom elements, without the function that the server puts before them. */
+const smallElements = () => small('../src/web/embed/elements.js', 'es2022')
 
 /** Writes dist/client: the scripts that pages of other sites load. posthog-js is copied as it is, without the 28 MB around those files. */
 export async function buildClient(outDir = folder('../dist/client/')) {
@@ -25,5 +26,6 @@ export async function buildClient(outDir = folder('../dist/client/')) {
   const { name, version } = require('posthog-js/package.json')
   await writeFile(`${outDir}posthog-js.json`, `${JSON.stringify({ name, version })}\n`)
   await writeFile(`${outDir}waymark.js`, await smallPageScript())
+  await writeFile(`${outDir}elements.js`, await smallElements())
   await writeFile(`${outDir}LICENSES.txt`, (await Promise.all(inside.map(licenseOf))).join('\n\n'))
 }

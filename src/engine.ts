@@ -75,6 +75,8 @@ import { type OpenedSharing, openSharing } from './service/sharing/open-sharing.
 import { createDomainProofs } from './service/single-sign-on/domain-proofs.ts'
 import { openSingleSignOn, type SingleSignOn } from './service/single-sign-on/open-single-sign-on.ts'
 import type { ProviderOptions } from './service/single-sign-on/providers.ts'
+import { createViewerKeys } from './service/viewers/keys.ts'
+import { type OpenedViewers, openViewers } from './service/viewers/open-viewers.ts'
 import { type OpenedWatching, openWatching } from './service/watching/open-watching.ts'
 import type { WatchedServer } from './service/watching/watched-server.ts'
 import type { OrganizationSummary, ProjectSummary, Waymark } from './waymark.ts'
@@ -375,13 +377,15 @@ function openSavedThings(
   box: SecretBox,
   onError: (error: unknown) => void,
 ) {
+  const home = { project: ({ id }: { readonly id: number }) => projects.find(id) }
   const saved = openSaved({
     context: accounts.context,
-    project: ({ id }) => projects.find(id),
+    ...home,
     options: options.insights ?? {},
     report: onError,
   })
   const sharing = openSharing(accounts.context, saved)
+  const viewers = openViewers(accounts.context, saved, home)
   const webhookNetwork = allowedAddresses(() => options.plugins?.allowsPrivateRequests ?? false)
   const notifications = openNotifications(
     {
@@ -395,7 +399,7 @@ function openSavedThings(
     },
     options.notifications?.runs ?? true,
   )
-  return { saved, sharing, notifications }
+  return { saved, sharing, viewers, notifications }
 }
 
 interface Watched {
@@ -524,6 +528,7 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
       countImported: (id, events) => accounts.historicalImports.count(id, events),
       countArrived: (...arrived) => watching?.count(...arrived),
+      viewerToken: async (project, given) => (await createViewerKeys(accounts.context).sign(project, given)).token,
       transformations: (id) => transformationsOf(id, plugins.host.runtime, () => accounts.context.settings().siteUrl),
       asking: () => asking,
       salts,
@@ -811,6 +816,7 @@ interface Parts {
   readonly plugins: OpenedPlugins
   readonly saved: Saved
   readonly sharing: OpenedSharing
+  readonly viewers: OpenedViewers
   readonly notifications: OpenedNotifications
   readonly watching: OpenedWatching
   readonly slowQueries: SlowQueries
@@ -843,6 +849,7 @@ export class LocalWaymark implements Waymark {
   readonly saved: Saved
   /** @internal Public links, for the HTTP API. */
   readonly sharing: OpenedSharing
+  readonly viewers: OpenedViewers
   /** @internal Alerts and subscriptions, for the HTTP API. */
   readonly notifications: OpenedNotifications
   /** @internal What owners are notified of, for the HTTP API. */
@@ -866,6 +873,7 @@ export class LocalWaymark implements Waymark {
     this.plugins = parts.plugins
     this.saved = parts.saved
     this.sharing = parts.sharing
+    this.viewers = parts.viewers
     this.notifications = parts.notifications
     this.watching = parts.watching
     this.slowQueries = parts.slowQueries

@@ -63,6 +63,7 @@ import { presentRun, type QueryStatus } from './service/asking/query-runs.ts'
 import { refreshMode } from './service/asking/refresh.ts'
 import type { ExportRows } from './service/exports/ports.ts'
 import type { EventReader } from './service/plugins/delivery/ports.ts'
+import { type ViewerTokenInput, viewerTokenFields } from './service/viewers/grant.ts'
 import type { Project, QueryOptions, Refresh, Waiting } from './waymark.ts'
 
 export type { ActionService, StoredAction } from './engine/definitions/actions.ts'
@@ -85,6 +86,7 @@ export interface ProjectHome {
   countImported(id: number, events: number): Promise<void>
   /** Counts what was acknowledged. `isPast`: an import of the past. */
   countArrived?(id: number, answer: IngestAnswer, isPast: boolean): void
+  viewerToken(project: ProjectRecord, options: ViewerTokenInput): Promise<string>
   /** Of the plugins of a project. Absent: events are stored as they were sent. */
   transformations?(id: number): Transformations
   /** For visitors without cookies. */
@@ -251,6 +253,11 @@ export class LocalProject implements Project {
   async createCohort(fields: CohortInput): Promise<StoredCohort> {
     checkOptionNames(fields, cohortFieldNames, 'createCohort')
     return this.cohorts.create(fields)
+  }
+
+  async viewerToken(options: ViewerTokenInput): Promise<string> {
+    checkOptionNames(options, viewerTokenFields, 'viewerToken')
+    return this.home.viewerToken(this.current.record, options)
   }
 
   query<Row extends readonly unknown[] = readonly unknown[]>(

@@ -28,6 +28,7 @@ import type { QueryStatus } from './service/asking/query-runs.ts'
 import type { RefreshMode } from './service/asking/refresh.ts'
 import type { BackupOptions, BackupSummary, ProjectRestoreOptions, ProjectRestoreSummary } from './service/backups/directory-backups.ts'
 import type { CompactOptions, CompactSummary } from './service/directory/compact-projects.ts'
+import type { ViewerTokenInput } from './service/viewers/grant.ts'
 
 // What applications call, whether the directory is open in their own process (`engine.ts`, `project.ts`) or in another one (`doors/connected/`).
 
@@ -164,6 +165,13 @@ export interface Project {
   createAction(fields: ActionInput): Promise<StoredAction>
   /** @example const { id } = await project.createCohort({ name: 'Pros', is_static: true, person_ids: ids }) */
   createCohort(fields: CohortInput): Promise<StoredCohort>
+  /**
+   * A signed token for `<waymark-chart>` and `<waymark-dashboard>` in a page of the application: whoever has it sees the events of its filter, and of these only
+   * what the token names.
+   *
+   * @example const token = await project.viewerToken({ filter: [{ type: 'event', key: 'customer', operator: 'exact', value: 'acme' }], insights: [12] })
+   */
+  viewerToken(options: ViewerTokenInput): Promise<string>
   /** A statement with known row types: `project.query<[string, number]>(…)`. */
   query<Row extends readonly unknown[] = readonly unknown[]>(
     query: Query<'SqlLikeQuery' | 'HogQLQuery'>,

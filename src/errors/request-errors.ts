@@ -6,6 +6,8 @@ export interface RequestErrorData {
   'not-authenticated': Record<string, never>
   'wrong-key': { where: string; isProjectKey?: boolean }
   'wrong-scim-token': Record<string, never>
+  /** Why it opens nothing. */
+  'wrong-viewer-token': { reason: string }
   'wrong-login': Record<string, never>
   'not-acceptable': Record<string, never>
   'wrong-method': { method: string; allowed: readonly string[] }
@@ -37,6 +39,13 @@ export const requestErrors: { readonly [C in keyof RequestErrorData]: CodeRow<Re
     text: (d) => `Personal API key found in request ${d.where} is invalid.`,
     expected: (d) =>
       d.isProjectKey ? "A personal API key (phx_…). The key that was sent is a project's public key, which can only send events." : null,
+    status: 401,
+    wire: 'authentication_failed',
+    headers: bearer,
+  },
+  'wrong-viewer-token': {
+    text: (d) => `The token of the viewer opens nothing: ${d.reason}.`,
+    suggestion: () => 'The application makes another one with project.viewerToken() or POST …/viewer_tokens/.',
     status: 401,
     wire: 'authentication_failed',
     headers: bearer,

@@ -118,6 +118,13 @@ export const rowLimits = {
   annotations: refused('annotations', 12_000, { project_id: 20_000 }, 'Shown beside every chart.'),
   saved_queries: refused('views', 400_000, { project_id: 500 }, 'Every statement can read them.'),
   saved_filters: refused('saved filters', 21_000, { project_id: 500 }, 'Listed as a whole.'),
+  viewer_keys: refused('viewer keys', 2_500, { project_id: 100 }, 'Listed as a whole.'),
+  viewer_revocations: refused(
+    'revoked viewer tokens',
+    2_500,
+    { project_id: 20_000 },
+    'Kept until the token would have ended; to end more of them, remove their key.',
+  ),
   proxy_records: refused('managed proxies', 12_000, { organization_id: 100 }, 'Each is a look-up in DNS.'),
   batch_exports: refused('batch exports', 250_000, { project_id: 1_000 }, 'Includes removed ones.'),
   batch_export_runs: refused('runs of a batch export', 20_000, { batch_export_id: 100_000 }, 'Removed after 90 days.', { cuts: true }),

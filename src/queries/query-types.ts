@@ -9,7 +9,7 @@ import type { FunnelPathsFilter } from './paths/schema.ts'
 import type { actorSources, kinds } from './registry.ts'
 import type { SqlAnswer } from './sql/index.ts'
 import type { sqlSchema } from './sql/schema.ts'
-import type { ViewerKind } from './viewer/index.ts'
+import type { ViewerKind } from './viewer/kinds.ts'
 
 // The types of requests and answers, by kind, derived from the schemas that validate requests.
 

@@ -88,6 +88,7 @@ export async function openTestProject({
     noteFirstEvents: async () => {},
     countImported: async () => {},
     record: async () => record,
+    viewerToken: async () => '',
     asking: () => ({ observed: createObservedQueries() }) as unknown as ReturnType<ProjectHome['asking']>,
     onError,
     onRecovery,

@@ -34,6 +34,7 @@ const projectCalls = {
   definePropertyTypes: 'again',
   createAction: 'once',
   createCohort: 'once',
+  viewerToken: 'again',
   query: 'again',
   queryStatus: 'again',
   cancelQuery: 'again',

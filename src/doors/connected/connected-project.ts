@@ -54,6 +54,7 @@ export class ConnectedProject implements Project {
 
   createAction: Project['createAction'] = (fields) => this.call('createAction', [fields])
   createCohort: Project['createCohort'] = (fields) => this.call('createCohort', [fields])
+  viewerToken: Project['viewerToken'] = (options) => this.call('viewerToken', [options])
   query = ((query: Query, options: object = {}) => this.call('query', [query, options])) as Project['query']
 
   async sql<Row extends readonly unknown[] = readonly unknown[]>(

@@ -27,6 +27,7 @@ import type { OpenedPlugins } from '../../service/plugins/open-plugins.ts'
 import type { Saved } from '../../service/saved/open-saved.ts'
 import type { OpenedSharing } from '../../service/sharing/open-sharing.ts'
 import type { SingleSignOn } from '../../service/single-sign-on/open-single-sign-on.ts'
+import type { OpenedViewers } from '../../service/viewers/open-viewers.ts'
 import type { OpenedWatching } from '../../service/watching/open-watching.ts'
 import type { QueryOptions } from '../../waymark.ts'
 import type { LoginAttempts } from './access/login-attempts.ts'
@@ -87,6 +88,7 @@ export interface App {
   readonly asking: Asking
   readonly saved: Saved
   readonly sharing: OpenedSharing
+  readonly viewers: OpenedViewers
   readonly notifications: Pick<OpenedNotifications, 'alerts' | 'subscriptions' | 'deliveries'>
   readonly watching: Pick<OpenedWatching, 'watches'>
   readonly slowQueries: SlowQueries

@@ -45,6 +45,8 @@ import { slowQueries } from './resources/slow-queries.ts'
 import { subscriptions } from './resources/subscriptions.ts'
 import { twoFactor } from './resources/two-factor.ts'
 import { users } from './resources/users.ts'
+import { viewer } from './resources/viewer.ts'
+import { viewerKeys, viewerTokens } from './resources/viewer-keys.ts'
 import { watches } from './resources/watches.ts'
 
 /** Every resource of the API, in the order of its description. */
@@ -87,6 +89,9 @@ export const resources: readonly Resource[] = [
   propertyDefinitions,
   ...sharingResources,
   shared,
+  viewer,
+  viewerKeys,
+  viewerTokens,
   alerts,
   subscriptions,
   watches,

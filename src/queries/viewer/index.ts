@@ -6,25 +6,12 @@ import type { ViewerRules } from '../../language/plan/viewer.ts'
 import { insideField } from '../actor-source.ts'
 import { compileFilters } from '../filters/property-filters.ts'
 import type { AnyQueryKind, QueryContext, QueryKind } from '../kind.ts'
+import { viewerKinds } from './kinds.ts'
 import { type ViewerQuery, viewerSchema } from './schema.ts'
 
 // Another query as somebody sees it who may see some events only: a customer of the customer. The rules are part of the query, so whatever keeps, sends or
 // compares queries keeps them apart by their viewers. The driver gives the rules to the planner (`language/plan/viewer.ts`) with the first statement.
 
-/** Every kind that a viewer can ask. All of them read events by statements alone. */
-export const viewerKinds = [
-  'TrendsQuery',
-  'FunnelsQuery',
-  'RetentionQuery',
-  'StickinessQuery',
-  'LifecycleQuery',
-  'PathsQuery',
-  'WebOverviewQuery',
-  'WebStatsTableQuery',
-  'SqlLikeQuery',
-  'HogQLQuery',
-] as const
-export type ViewerKind = (typeof viewerKinds)[number]
 const isForViewers: ReadonlySet<string> = new Set(viewerKinds)
 
 /** What the planner is told. Each filter must say something: one that is not complete would let everything through. */

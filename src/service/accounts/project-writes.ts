@@ -11,6 +11,8 @@ type Scope =
   | 'Annotation'
   | 'DataWarehouseSavedQuery'
   | 'SavedFilter'
+  | 'ViewerKey'
+  | 'ViewerToken'
   | 'AlertConfiguration'
   | 'Subscription'
   | 'Watch'

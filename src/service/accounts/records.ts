@@ -242,6 +242,22 @@ export const accountShapes = {
     created_by_id: 'integer?',
     updated_at: 'time',
   },
+  /** Secrets that applications sign the tokens of their viewers with. */
+  viewer_keys: {
+    id: 'text',
+    project_id: 'integer',
+    name: 'text',
+    secret: 'text', // sealed
+    created_at: 'time',
+    created_by_id: 'integer?',
+  },
+  /** Tokens that end before their time. */
+  viewer_revocations: {
+    id: 'text', // of the project and the token
+    project_id: 'integer',
+    token_id: 'text',
+    expires_at: 'time',
+  },
   proxy_records: {
     id: 'text',
     organization_id: 'text',
@@ -838,6 +854,8 @@ export type DashboardTile = RowOf<Shapes['dashboard_tiles']>
 export type Annotation = RowOf<Shapes['annotations']>
 export type SavedQuery = RowOf<Shapes['saved_queries']>
 export type SavedFilter = RowOf<Shapes['saved_filters']>
+export type ViewerKey = RowOf<Shapes['viewer_keys']>
+export type ViewerRevocation = RowOf<Shapes['viewer_revocations']>
 export type ProxyRecord = RowOf<Shapes['proxy_records']>
 export type BatchExport = RowOf<Shapes['batch_exports']>
 export type BatchExportRun = RowOf<Shapes['batch_export_runs']>
@@ -888,6 +906,7 @@ export const longTables: readonly (keyof Shapes)[] = [
   'dashboard_tiles',
   'saved_queries',
   'saved_filters',
+  'viewer_revocations',
   'annotations',
   'idempotent_answers',
   'query_runs',

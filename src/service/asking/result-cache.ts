@@ -93,7 +93,8 @@ const keysOf = () => {
   }
 }
 
-const agesOf = (query: Query) => own(ages, String(query.interval)) ?? ages.day!
+const agesOf = (query: Query): readonly [usual: number, lazy: number] =>
+  query.kind === 'ViewerQuery' ? agesOf(query.source as Query) : (own(ages, String(query.interval)) ?? ages.day!)
 const isFinal = ({ endsAt, computedAt }: Pick<Entry, 'endsAt' | 'computedAt'>): boolean =>
   endsAt !== null && Date.parse(endsAt) + slack < computedAt.getTime()
 

@@ -48,16 +48,21 @@ export const darkColors = [
 
 export const seriesStyle = (colors: readonly string[]) => colors.map((color, i) => `.f${i}{fill:${color}}.l${i}{stroke:${color}}`).join('')
 
-const inksStyle = (ink: string, faint: string, rule: string, paper: string, shade: string, onShade: string, other: string) =>
+/** In the order of `inksStyle`. */
+type Inks = readonly [ink: string, faint: string, rule: string, paper: string, shade: string, onShade: string, other: string]
+export const lightInks: Inks = ['#1b1e23', '#646a73', '#e2e1dc', '#ffffff', '#2f54d6', '#ffffff', '#7d8389']
+export const darkInks: Inks = ['#e8eaed', '#979ea8', '#30353b', '#1a1d21', '#8ba4ff', '#0e1224', '#8f96a0']
+
+export const inksStyle = (...[ink, faint, rule, paper, shade, onShade, other]: Inks): string =>
   `.paper{fill:${paper}}.border{stroke:${paper}}.ink{fill:${ink}}.faint{fill:${faint}}.rule{stroke:${rule}}.inkline{stroke:${ink}}.track{fill:${rule}}.shade{fill:${shade}}.onshade{fill:${onShade}}.fo{fill:${other}}.lo{stroke:${other}}.halo{stroke:${paper};stroke-width:3px;paint-order:stroke}`
 
 /** Of pictures that are light for every reader. */
 export const lightPictureStyle = [
   'text{font-family:system-ui,-apple-system,Roboto,sans-serif}',
-  inksStyle('#1b1e23', '#646a73', '#e2e1dc', '#ffffff', '#2f54d6', '#ffffff', '#7d8389'),
+  inksStyle(...lightInks),
   seriesStyle(lightColors),
 ].join('')
-const darkStyle = [inksStyle('#e8eaed', '#979ea8', '#30353b', '#1a1d21', '#8ba4ff', '#0e1224', '#8f96a0'), seriesStyle(darkColors)].join('')
+const darkStyle = [inksStyle(...darkInks), seriesStyle(darkColors)].join('')
 
 export const pictureStyle = `${lightPictureStyle}@media(prefers-color-scheme:dark){${darkStyle}}`
 

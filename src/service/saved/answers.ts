@@ -18,6 +18,8 @@ export interface InsightAsking {
   readonly filters?: unknown
   readonly variables?: unknown
   readonly client_query_id?: string | null
+  /** What is asked in place of the query, with its overrides. */
+  readonly instead?: (query: AskedQuery) => AskedQuery
 }
 
 export interface InsightAnswer {
@@ -70,10 +72,11 @@ export const createAnswers = (home: SavedHome) => {
 
   const askQuery = async (
     project: AskedProject,
-    query: AskedQuery,
-    { refresh, client_query_id = null }: InsightAsking,
+    given: AskedQuery,
+    { refresh, client_query_id = null, instead = (one) => one }: InsightAsking,
     asker: QueryCaller,
   ): Promise<InsightAnswer> => {
+    const query = instead(given)
     if (refresh === 'force_cache') return { ...noAnswer, answer: await project.cachedAnswer(query) }
     const asked = { query, refresh, client_query_id, wantsStatus: false, isSaved: true }
     const outcome = await project.ask(asked, { ...asker, rows: rows() })

@@ -17,7 +17,7 @@ const withoutQuestion = (value: unknown): unknown => {
 /** Rows of a statement are the reader's as they are. */
 const isRows = (answer: Readonly<Record<string, unknown>>): boolean => Array.isArray(answer.columns)
 
-const sharedInsightJson = ({ id, name, description, kind, answer, error }: SharedInsight) => ({
+export const sharedInsightJson = ({ id, name, description, kind, answer, error }: SharedInsight) => ({
   id,
   name,
   description,

@@ -69,7 +69,7 @@ export const asViewer = (source: unknown, more: object = {}): Query =>
 const ofTheStore: ReadonlySet<string> = new Set(['created_at', 'person_id', 'cache_key'])
 /** Sums of the same numbers in another order differ in their last digits. */
 const plain = (key: string, value: unknown) =>
-  ofTheStore.has(key) ? undefined : typeof value === 'number' ? Number(value.toPrecision(12)) : value
+  ofTheStore.has(key) ? undefined : typeof value === 'number' ? Number(value.toPrecision(9)) : value
 
 export function comparable(answer: object): unknown {
   const { results, columns } = answer as { results?: unknown; columns?: unknown }

@@ -210,6 +210,7 @@ async function answerExpected(request: Request, services: CaptureServices, url: 
 }
 
 const scriptPath = /^\/static\/(?:(\d[\w.-]{0,40})\/)?([a-z][a-z0-9-]{0,60}\.js)$/
+const embedPath = /^\/embed\/(waymark\.(?:js|css))$/
 const libraryPath = /^\/array\/([^/]+)\/array\.js$/
 
 /** Scripts for the pages of other sites. Null: the path is not one of them. */
@@ -217,6 +218,8 @@ async function scriptAnswer(request: Request, services: CaptureServices, { searc
   if (request.method !== 'GET' && request.method !== 'HEAD') return null
   const [, version, name] = scriptPath.exec(path) ?? []
   if (name !== undefined) return services.scripts.file(request, name, version ?? searchParams.get('v'))
+  const [, embedded] = embedPath.exec(path) ?? []
+  if (embedded !== undefined) return services.scripts.embedded(request, embedded)
   const [, key] = libraryPath.exec(path) ?? []
   if (key === undefined) return null
   const token = decoded(key)

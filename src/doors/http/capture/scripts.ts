@@ -7,8 +7,10 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { BoundedCache } from '../../../lib/memory/bounded-cache.ts'
 import { own } from '../../../lib/own.ts'
 import { otherLimits } from '../../../limits/limits.ts'
+import { embedStyle } from '../../../service/sharing/embed-style.ts'
+import { tipsScript } from '../../../service/sharing/page-script.ts'
 
-// The scripts that pages of other sites load: posthog-js, unmodified, with the files that it loads later, and a small one for page views only. The build
+// The scripts that pages of other sites load: the elements of charts, posthog-js, unmodified, with the files that it loads later, and a small one for page views only. The build
 // puts them into dist/client.
 
 const [squeeze, zip] = [promisify(brotliCompress), promisify(gzip)]
@@ -42,6 +44,18 @@ const files: Readonly<Record<string, 'posthog-js' | 'own' | { readonly text: str
 /** Of the package: what the build copies (build/client.mjs). */
 export const libraryFiles: readonly string[] = Object.keys(files).filter((name) => files[name] === 'posthog-js')
 
+/** Under `/embed/`: custom elements with charts, and their looks. */
+const embedded: Readonly<Record<string, { readonly type: string; text(): Promise<string> }>> = {
+  'waymark.js': {
+    type: 'text/javascript',
+    text: async () => `;(() => {\n${tipsScript}${await readFile(elementsPlace(), 'utf8')}\n})()\n`,
+  },
+  'waymark.css': { type: 'text/css', text: async () => embedStyle },
+}
+/** As the page script. */
+const elementsPlace = (): string =>
+  fileURLToPath(new URL(isSource ? '../../../web/embed/elements.js' : './client/elements.js', import.meta.url))
+
 const isSource = import.meta.url.endsWith('.ts')
 /** Beside the program; from the sources, where the package is installed. */
 const placeOf = (name: string): string => {
@@ -55,6 +69,7 @@ const placeOf = (name: string): string => {
 interface Script {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly etag: string
+  readonly type?: string
 }
 const hashOf = (...parts: readonly (string | Uint8Array)[]): string => {
   const hash = createHash('sha256')
@@ -125,13 +140,13 @@ export const createScripts = () => {
 
   const answer = async (
     { headers, method }: Request,
-    { bytes, etag }: Script,
+    { bytes, etag, type = 'text/javascript' }: Script,
     isOfVersion: boolean,
     pack: (encoding: 'br' | 'gzip') => Promise<Uint8Array<ArrayBuffer>>,
   ): Promise<Response> => {
     const encoding = bytes.length < smallest ? null : encodingOf(headers)
     const all: Record<string, string> = {
-      'content-type': 'text/javascript; charset=utf-8',
+      'content-type': `${type}; charset=utf-8`,
       'cache-control': caching(isOfVersion),
       etag,
       vary: 'accept-encoding',
@@ -160,6 +175,17 @@ export const createScripts = () => {
       const script = await scriptOf(name)
       const isOfVersion = asked !== null && files[name] === 'posthog-js' && asked === (await version())
       return answer(request, script, isOfVersion, (encoding) => packOnce(`${name} ${encoding}`, () => compressed(script.bytes, encoding)))
+    },
+
+    /** `/embed/waymark.js` and its style sheet. Null: there is no such file. */
+    async embedded(request: Request, name: string): Promise<Response | null> {
+      const file = own(embedded, name)
+      if (file === undefined) return null
+      const script = await readOnce(`embed ${name}`, async () => {
+        const bytes = new TextEncoder().encode(await file.text())
+        return { bytes, etag: `W/"${hashOf(bytes)}"`, type: file.type }
+      })
+      return answer(request, script, false, (encoding) => packOnce(`embed ${name} ${encoding}`, () => compressed(script.bytes, encoding)))
     },
 
     /** The library after the settings of a project, so that it does not have to ask for them. */

@@ -65,6 +65,7 @@ export function appOf(waymark: LocalWaymark, { limits, rows, allowsDownloads, co
     asking: waymark.asking,
     saved: waymark.saved,
     sharing: waymark.sharing,
+    viewers: waymark.viewers,
     notifications: waymark.notifications,
     watching: waymark.watching,
     slowQueries: waymark.slowQueries,

@@ -13,6 +13,7 @@ export const sealedFor = {
   alertWebhook: (id: string) => `alert ${id} webhook`,
   subscriptionWebhook: (id: number) => `subscription ${id} webhook`,
   secondFactor: (id: string) => `second factor ${id}`,
+  viewerKey: (id: string) => `viewer key ${id}`,
   oidcClient: (domainId: string) => `domain ${domainId} oidc_client_secret`,
 }
 
@@ -85,6 +86,11 @@ export async function resealSecrets({ context: { store }, box, report }: Reseali
     if (!box.isCurrent(secret))
       await guarded(() =>
         store.write((tables) => tables.second_factors.update({ id, secret }, { secret: again(secret, sealedFor.secondFactor(id)) })),
+      )
+  for (const { id, secret } of await read.viewer_keys.find({}))
+    if (!box.isCurrent(secret))
+      await guarded(() =>
+        store.write((tables) => tables.viewer_keys.update({ id, secret }, { secret: again(secret, sealedFor.viewerKey(id)) })),
       )
   for (const { id, oidc_client_secret: secret } of await read.domains.find({}))
     if (secret !== null && !box.isCurrent(secret))

@@ -14,8 +14,8 @@ const base62 = (bytes: Uint8Array): string => {
 }
 
 export const projectKeyPrefix = 'phc_'
-/** `phc_…` is a project's public token, `phx_…` a personal key, `scim_…` the token of an identity provider. */
-export const randomKey = (prefix: typeof projectKeyPrefix | 'phx_' | 'scim_'): string => prefix + base62(randomBytes(32))
+/** `phc_…` is a project's public token, `phx_…` a personal key, `scim_…` the token of an identity provider, `wvk_…` a viewer key. */
+export const randomKey = (prefix: typeof projectKeyPrefix | 'phx_' | 'scim_' | 'wvk_'): string => prefix + base62(randomBytes(32))
 
 /** Longer secrets are invalid, so they are not hashed. */
 export const longestSecret = 512

@@ -166,8 +166,8 @@ export interface Project {
   /** @example const { id } = await project.createCohort({ name: 'Pros', is_static: true, person_ids: ids }) */
   createCohort(fields: CohortInput): Promise<StoredCohort>
   /**
-   * A signed token for `<waymark-chart>` and `<waymark-dashboard>` in a page of the application: whoever has it sees the events of its filter, and of these only
-   * what the token names.
+   * A signed token for `<waymark-chart>` and `<waymark-dashboard>` in a page of the application: its viewer sees the events of its filter, and of these only
+   * what it names.
    *
    * @example const token = await project.viewerToken({ filter: [{ type: 'event', key: 'customer', operator: 'exact', value: 'acme' }], insights: [12] })
    */

@@ -1,37 +1,14 @@
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { withHome } from '../doors/http/conversation.ts'
+import { httpExamples, pageOf, wanted } from './http-examples.ts'
 
 // Every example of docs/sharing.md, in its order.
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/sharing.md'), 'utf8')
+const page = pageOf('sharing.md')
 
-interface Example {
-  readonly method: string
-  readonly path: string
-  readonly body: string | undefined
-  readonly status: number
-  readonly answer: string
-}
-const examples = [...page.matchAll(/```http\n([\s\S]*?)```/g)].map(([, text]): Example => {
-  const [asked = '', said = ''] = text!.trim().split('\n\n')
-  const [first = '', ...body] = asked.split('\n')
-  const [status = '', ...answer] = said.split('\n')
-  const [method = '', path = ''] = first.split(' ')
-  return { method, path, body: body.length > 0 ? body.join('\n') : undefined, status: Number(status), answer: answer.join('\n') }
-})
-
-/** `…` is any value. */
-const wanted = (value: unknown): unknown => {
-  if (value === '…') return expect.anything()
-  if (Array.isArray(value)) return value.map(wanted)
-  return value !== null && typeof value === 'object'
-    ? expect.objectContaining(Object.fromEntries(Object.entries(value).map(([name, one]) => [name, wanted(one)])))
-    : value
-}
+const examples = httpExamples(page)
 
 const held = withHome()
 const requests: { readonly headers: Record<string, string>; readonly text: string }[] = []

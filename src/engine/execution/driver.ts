@@ -262,8 +262,7 @@ export function driverOf(
   }
   const foldLists = async ({ label, names, columns, actors = null, check, isRare = false, folds: asked }: FoldAsk) => {
     const started = performance.now()
-    if (!project.fold) return refuse('no-lists')
-    if (context.viewer) return refuse('of-viewer')
+    if (!project.fold || context.viewer) return refuse(context.viewer ? 'of-viewer' : 'no-lists')
     const seq = Number(facts.appliedSeq)
     const failures = new Set<unknown>()
     const compiled: Compiled[] = []

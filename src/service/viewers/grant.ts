@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { tokenLength, withinJson } from '../../limits/bounds.ts'
 import { ownKinds } from '../../queries/viewer/kinds.ts'
 import { mostPersonProperties, mostViewerFilters } from '../../queries/viewer/schema.ts'
-import { check, choice, integer, listOf, text } from '../accounts/fields.ts'
+import { check, choice, integer, jsonList, listOf, text } from '../accounts/fields.ts'
 import { invalid } from '../accounts/refusals.ts'
 import { checkFilters } from '../saved/dashboard-fields.ts'
 
@@ -17,10 +18,9 @@ const variable = /^--waymark-[a-z0-9-]{1,40}$/
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
 export const viewerGrant = z.object({
-  filter: z
-    .array(z.unknown(), { error: 'Expected a list of filters.' })
-    .min(1, { error: 'A viewer needs at least one filter: without one it would see all events.' })
-    .max(mostViewerFilters)
+  filter: jsonList('config')
+    .refine((list) => list.length > 0, { error: 'A viewer needs at least one filter: without one it would see all events.' })
+    .refine((list) => list.length <= mostViewerFilters, { error: `At most ${mostViewerFilters} filters.` })
     .meta({ description: 'Property filters as in `properties` of a query. All queries of the viewer get them' }),
   insights: listOf(integer(1))
     .refine((list) => list.length <= mostInsights, { error: `At most ${mostInsights} insights.` })
@@ -32,8 +32,10 @@ export const viewerGrant = z.object({
     .refine((list) => list.length <= mostPersonProperties, { error: `At most ${mostPersonProperties} properties.` })
     .optional()
     .meta({ description: 'Properties of persons that its own queries may read; otherwise none' }),
-  theme: z
-    .record(z.string().regex(variable, { error: 'A variable of a theme begins with --waymark-.' }), text({ max: 100 }))
+  theme: withinJson(
+    z.record(z.string().regex(variable, { error: 'A variable of a theme begins with --waymark-.' }), text({ max: 100 })),
+    'json',
+  )
     .refine((given) => Object.keys(given).length <= mostOfTheme, { error: `At most ${mostOfTheme} variables.` })
     .optional()
     .meta({ description: 'CSS variables of the charts, as `--waymark-background`' }),
@@ -42,7 +44,7 @@ export type ViewerGrant = z.output<typeof viewerGrant>
 
 export const viewerTokenInput = viewerGrant.extend({
   expiresIn: z
-    .union([z.number(), z.string()])
+    .union([z.number(), z.string().max(tokenLength)])
     .optional()
     .meta({ description: 'Seconds, or a text as `15m`, `1h`, `7d`. Default `1h`, at most `30d`' }),
 })

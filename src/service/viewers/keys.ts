@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { AccountContext } from '../accounts/context.ts'
-import { check, text, time } from '../accounts/fields.ts'
+import { check, text } from '../accounts/fields.ts'
 import { type Logged, type MemberInProject, note, writeIn } from '../accounts/project-writes.ts'
 import type { AccountTables, ProjectRecord, ViewerKey } from '../accounts/records.ts'
 import { mustFind } from '../accounts/refusals.ts'
@@ -12,10 +12,6 @@ import { type Claims, readToken, refusedToken, type SigningKey, signToken } from
 // The keys that applications sign tokens with, and the tokens that end before their time. Both are looked up at every request of a viewer.
 
 export const viewerKeyInput = z.object({ name: text({ max: 100 }) })
-export const revocationInput = z.object({
-  expires_at: time().optional().meta({ description: 'When the token ends by itself; default: as late as a token can' }),
-})
-
 const usualName = 'Application'
 const longestId = 200
 
@@ -88,10 +84,9 @@ export const createViewerKeys = (context: AccountContext) => {
       return signToken(grant, seconds, key, clock())
     },
 
-    /** One token ends. */
-    async revoke(place: MemberInProject, token: string, body: unknown): Promise<void> {
-      const latest = new Date(clock().getTime() + longestSeconds * 1000)
-      const { expires_at = latest } = check(revocationInput, body ?? {})
+    /** One token ends. It is kept in mind for as long as a token can be valid. */
+    async revoke(place: MemberInProject, token: string): Promise<void> {
+      const expires_at = new Date(clock().getTime() + longestSeconds * 1000)
       await writeIn(context, place, async (tables) => {
         const project_id = place.project.id
         const over = await tables.viewer_revocations.find({ project_id }, { between: { expires_at: { to: clock() } } })
@@ -101,7 +96,7 @@ export const createViewerKeys = (context: AccountContext) => {
           id: context.newId(),
           project_id,
           token_id: token.slice(0, longestId),
-          expires_at: expires_at < latest ? expires_at : latest,
+          expires_at,
         })
         await note(context, tables, place, 'ViewerToken', null, { id: token.slice(0, longestId), name: null, fields: {} })
       })

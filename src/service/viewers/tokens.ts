@@ -8,7 +8,7 @@ import { longestSeconds, type ViewerGrant, viewerGrant } from './grant.ts'
 
 const algorithm = 'HS256'
 /** Characters: what a header of a request has room for. */
-export const longestToken = 8_000
+const longestToken = 8_000
 const longestId = 200
 
 export interface SigningKey {

@@ -54,6 +54,7 @@ export const docGroups: readonly { readonly title: string; readonly docs: readon
       { name: 'api', title: 'API reference' },
       { name: 'http', title: 'HTTP API' },
       { name: 'embedding', title: 'The library' },
+      { name: 'viewers', title: 'Charts in your application' },
       { name: 'agents', title: 'Agents' },
       { name: 'sign-in', title: 'Signing in' },
       { name: 'operations', title: 'Operating a server' },

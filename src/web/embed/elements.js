@@ -48,6 +48,13 @@ const claimsOf = (token) => {
   }
 }
 
+/** A property that the page has set before this file was there. */
+const given = (element, name) => {
+  const value = Object.hasOwn(element, name) ? element[name] : null
+  delete element[name]
+  return value
+}
+
 const [least, most, step] = [120, 2400, 10]
 const [retryMs, quickest] = [5000, 5]
 
@@ -65,8 +72,9 @@ class Element extends HTMLElement {
     'heading',
   ]
 
-  #token = null
-  #query = null
+  #token = given(this, 'token')
+  #query = given(this, 'query')
+  #provider = given(this, 'tokenProvider')
   #width = 0
   #etag = null
   #asked = null
@@ -74,9 +82,6 @@ class Element extends HTMLElement {
   #own = new CSSStyleSheet()
   #watched = new ResizeObserver(([entry]) => this.#resized(entry.contentRect.width))
   #seen = () => document.visibilityState === 'visible' && this.#again(0)
-
-  /** An async function of the application that answers a new token, when there is none yet or the old one has ended. */
-  tokenProvider = null
 
   constructor() {
     super()
@@ -119,6 +124,14 @@ class Element extends HTMLElement {
     this.#query = value
     if (this.#width > 0) this.#changed()
   }
+  /** An async function of the application that answers a new token, when there is none yet or the old one has ended. */
+  get tokenProvider() {
+    return this.#provider
+  }
+  set tokenProvider(provider) {
+    this.#provider = provider
+    if (this.#width > 0) this.#changed()
+  }
   /** Asks again. */
   reload() {
     this.#again(0)
@@ -154,12 +167,12 @@ class Element extends HTMLElement {
     this.#asked = asked
     this.setAttribute('aria-busy', 'true')
     try {
-      this.#token ??= (await this.tokenProvider?.()) ?? null
+      this.#token ??= (await this.#provider?.()) ?? null
       if (!this.#token) return this.#say('No token was given.')
       this.#dress(claimsOf(this.#token).theme)
       let answer = await this.#ask(asked.signal)
-      if (answer.status === 401 && this.tokenProvider) {
-        this.#token = await this.tokenProvider()
+      if (answer.status === 401 && this.#provider) {
+        this.#token = await this.#provider()
         answer = await this.#ask(asked.signal)
       }
       if (answer.status === 304) return this.#later()

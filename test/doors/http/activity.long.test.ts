@@ -67,6 +67,8 @@ const changesNothing = new Set([
   'subscriptions.test_delivery',
   'query.check_auth_for_async',
   'slow_queries.explain',
+  'viewer_tokens.create', // nothing is stored; the key of a project without one is its own
+  'viewer.query',
   'agents.call', // its tools change something by other routes
 ])
 
@@ -201,6 +203,9 @@ test('projects and what is in them', async () => {
   await does('saved_filters.update', { ...inside, id: filters.id }, { name: 'Customers' })
   await does('saved_filters.replace', { ...inside, id: filters.id }, { name: 'Clients', properties: paying })
   await does('saved_filters.remove', { ...inside, id: filters.id })
+  const viewerKey = await does('viewer_keys.create', inside, { name: 'Shop' })
+  await does('viewer_keys.remove', { ...inside, id: viewerKey.id })
+  await does('viewer_tokens.revoke', { ...inside, id: 'one' })
   const annotation = await does('annotations.create', inside, { content: 'Release', date_marker: '2026-01-01T00:00:00Z' })
   await does('annotations.update', { ...inside, id: annotation.id }, { content: 'Second release' })
   await does('annotations.replace', { ...inside, id: annotation.id }, { content: 'Third release', date_marker: null })

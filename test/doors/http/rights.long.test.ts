@@ -272,6 +272,11 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
     const path = `/api/projects/${at.project.id}/warehouse_saved_queries/`
     return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
   },
+  viewer_keys: async (at) => {
+    const path = `/api/projects/${at.project.id}/viewer_keys/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body: { name: `Shop ${++made}` } })).body.id
+  },
+  viewer_tokens: async () => `token ${++made}`,
   saved_filters: async (at) => {
     const body = { name: `Filters ${++made}`, properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }] }
     const path = `/api/projects/${at.project.id}/saved_filters/`
@@ -424,6 +429,7 @@ const known: Known = {
 const besides: Readonly<Record<string, readonly string[]>> = {
   'agents.call': ['id'],
   'insights.create': ['query'],
+  'viewer_tokens.create': ['insights'],
   'cohorts.create': ['is_static'],
   'cohorts.replace': ['is_static'],
   'persons.bulk_delete': ['ids'],
@@ -455,6 +461,9 @@ const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
   const filters: Known = row.name.startsWith('saved_filters.')
     ? { name: (n) => `New filters ${n}`, properties: () => [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }] }
     : {}
+  const viewer: Known = row.name.startsWith('viewer_tokens.')
+    ? { filter: () => [{ key: 'plan', type: 'event', operator: 'exact', value: ['pro'] }], insights: () => [1] }
+    : {}
   const role = row.name === 'project_roles.create' ? await newRole(at, false) : ''
   const message: Known = row.name === 'agents.call' ? { id: () => 1 } : {}
   const more: Known = {
@@ -462,6 +471,7 @@ const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
     ...message,
     ...view,
     ...filters,
+    ...viewer,
     role_id: () => role,
     user_uuid: () => joined,
     plugin: () => plugin,

@@ -479,6 +479,25 @@ test('public links', async () => {
   }
 })
 
+test('viewers of an application', async () => {
+  const [insight] = await list(inside('insights/'))
+  const filter = [{ type: 'event', key: 'plan', operator: 'exact', value: 'nobody has it' }]
+  const { body: key } = await asGuest('POST', inside('viewer_keys/'), { name: 'Shop' })
+  expect((await asGuest('GET', inside('viewer_keys/'))).body).toMatchObject([{ id: key.id, secret: null }])
+  const { body: made } = await asGuest('POST', inside('viewer_tokens/'), { filter, insights: [insight.id], kinds: ['SqlLikeQuery'] })
+  const viewer = { authorization: `Bearer ${made.token}` }
+  expect((await call('GET', '/api/viewer/', undefined, viewer)).body).toMatchObject({ insights: [insight.id] })
+  expect((await call('GET', `/api/viewer/insights/${insight.id}/`, undefined, viewer)).body.insight).toMatchObject({ id: insight.id })
+  expect(await call('GET', '/api/viewer/dashboards/1/', undefined, viewer)).toMatchObject(refused(404, 'not_found'))
+  const query = { kind: 'SqlLikeQuery', query: 'select count() from events' }
+  expect((await call('POST', '/api/viewer/query/', { query }, viewer)).body.results).toEqual([[0]])
+  expect((await asGuest('DELETE', inside(`viewer_tokens/${made.id}/`))).status).toBe(204)
+  expect(await call('GET', '/api/viewer/', undefined, viewer)).toMatchObject(refused(401, 'authentication_failed'))
+  expect((await asGuest('DELETE', inside(`viewer_keys/${key.id}/`))).status).toBe(204)
+  expect(await asGuest('POST', inside('viewer_tokens/'), { filter: [] })).toMatchObject(refused(400, 'invalid_input', undefined, 'filter'))
+  expect(await asGuest('DELETE', inside(`viewer_keys/${key.id}/`))).toMatchObject(refused(404, 'not_found'))
+})
+
 test('alerts and subscriptions', async () => {
   const [insight] = await list(inside('insights/'))
   const threshold = { configuration: { type: 'absolute', bounds: { upper: 1 } } }

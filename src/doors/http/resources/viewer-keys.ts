@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { ViewerKey } from '../../../service/accounts/records.ts'
 import { viewerTokenInput } from '../../../service/viewers/grant.ts'
-import { revocationInput, viewerKeyInput } from '../../../service/viewers/keys.ts'
-import { type ViewerKeyAnswer, type ViewerTokenAnswer, viewerKeySchema, viewerTokenSchema } from '../../answers/viewers.ts'
+import { viewerKeyInput } from '../../../service/viewers/keys.ts'
+import { type ViewerKeyAnswer, type ViewerTokenAnswer, viewerKeySchema, viewerTokenSchema } from '../../answers/sharing.ts'
 import { time } from '../present.ts'
 import { defineResource } from '../resource.ts'
 
@@ -22,7 +22,6 @@ export const viewerKeys = defineResource({
   path: '/api/projects/:project_id/viewer_keys',
   reach: 'project',
   object: 'sharing_configuration',
-  read: 'member',
   rows: (row) => [
     row({
       method: 'GET',
@@ -79,8 +78,7 @@ export const viewerTokens = defineResource({
       path: ':id',
       name: 'revoke',
       summary: 'Ends one token, by its id (`jti`)',
-      body: revocationInput,
-      handle: (visit) => visit.app.viewers.keys.revoke(visit, visit.params.id!, visit.body),
+      handle: (visit) => visit.app.viewers.keys.revoke(visit, visit.params.id!),
     }),
   ],
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { jsonText } from '../../../lib/text/json-text.ts'
-import { check, integer, text } from '../../../service/accounts/fields.ts'
+import { check, integer, jsonObject, text } from '../../../service/accounts/fields.ts'
 import { inOrder } from '../../../service/pictures/grid.ts'
 import { render } from '../../../service/pictures/markup.ts'
 import { readChart } from '../../../service/pictures/read-chart.ts'
@@ -14,7 +14,7 @@ import { tilePicture } from '../../../service/sharing/tile-picture.ts'
 import type { ViewedDashboard } from '../../../service/viewers/answers.ts'
 import type { OpenedToken } from '../../../service/viewers/keys.ts'
 import { refusedToken } from '../../../service/viewers/tokens.ts'
-import { type ViewerAnswer, viewerSchema } from '../../answers/viewers.ts'
+import { type ViewerAnswer, viewerSchema } from '../../answers/sharing.ts'
 import { time } from '../present.ts'
 import { defineResource, Reply, type Visit } from '../resource.ts'
 
@@ -90,7 +90,7 @@ const unlessKnown = ({ request }: Visit, body: object): Reply => {
 const idIn = ({ params }: Visit): number => (/^\d{1,9}$/.test(params.id ?? '') ? Number(params.id) : 0)
 
 const queryInput = z.object({
-  query: z.record(z.string(), z.unknown(), { error: 'Expected a query.' }),
+  query: jsonObject('query'),
   width: integer(leastWidth, mostWidth).optional(),
   height: integer(leastHeight, mostHeight).optional(),
 })

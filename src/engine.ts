@@ -61,6 +61,7 @@ import { type Address, announce, newSecret } from './service/directory/announcem
 import { type CompactOptions, type CompactSummary, compactProjects } from './service/directory/compact-projects.ts'
 import { accountsMemory, openAccounts } from './service/directory/control.ts'
 import { type ExportOptions, type OpenedExports, openExports } from './service/exports/open-exports.ts'
+import { type OpenedFlags, openFlags } from './service/flags/open-flags.ts'
 import type { Runner } from './service/jobs/runner.ts'
 import { allowedAddresses } from './service/network/allowed-addresses.ts'
 import { type OpenedNotifications, openNotifications } from './service/notifications/open-notifications.ts'
@@ -386,6 +387,12 @@ function openSavedThings(
   })
   const sharing = openSharing(accounts.context, saved)
   const viewers = openViewers(accounts.context, saved, home)
+  const flags = openFlags({
+    context: accounts.context,
+    ...home,
+    groupTypes: async ({ id, ingested_event }) => (ingested_event ? (await projects.find(id)).groupTypes() : []),
+    cohortFilters: async (project, id) => (await (await projects.find(project.id)).cohorts.retrieve(id).catch(() => null))?.filters ?? null,
+  })
   const webhookNetwork = allowedAddresses(() => options.plugins?.allowsPrivateRequests ?? false)
   const notifications = openNotifications(
     {
@@ -399,7 +406,7 @@ function openSavedThings(
     },
     options.notifications?.runs ?? true,
   )
-  return { saved, sharing, viewers, notifications }
+  return { saved, sharing, viewers, flags, notifications }
 }
 
 interface Watched {
@@ -817,6 +824,7 @@ interface Parts {
   readonly saved: Saved
   readonly sharing: OpenedSharing
   readonly viewers: OpenedViewers
+  readonly flags: OpenedFlags
   readonly notifications: OpenedNotifications
   readonly watching: OpenedWatching
   readonly slowQueries: SlowQueries
@@ -850,6 +858,7 @@ export class LocalWaymark implements Waymark {
   /** @internal Public links, for the HTTP API. */
   readonly sharing: OpenedSharing
   readonly viewers: OpenedViewers
+  readonly flags: OpenedFlags
   /** @internal Alerts and subscriptions, for the HTTP API. */
   readonly notifications: OpenedNotifications
   /** @internal What owners are notified of, for the HTTP API. */
@@ -874,6 +883,7 @@ export class LocalWaymark implements Waymark {
     this.saved = parts.saved
     this.sharing = parts.sharing
     this.viewers = parts.viewers
+    this.flags = parts.flags
     this.notifications = parts.notifications
     this.watching = parts.watching
     this.slowQueries = parts.slowQueries

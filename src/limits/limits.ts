@@ -118,6 +118,7 @@ export const rowLimits = {
   annotations: refused('annotations', 12_000, { project_id: 20_000 }, 'Shown beside every chart.'),
   saved_queries: refused('views', 400_000, { project_id: 500 }, 'Every statement can read them.'),
   saved_filters: refused('saved filters', 21_000, { project_id: 500 }, 'Listed as a whole.'),
+  feature_flags: refused('feature flags', 110_000, { project_id: 1_000 }, 'All active ones are computed for each client that asks.'),
   viewer_keys: refused('viewer keys', 2_500, { project_id: 100 }, 'Listed as a whole.'),
   viewer_revocations: refused(
     'revoked viewer tokens',

@@ -22,6 +22,7 @@ import type { AskedRequest, Asking, Outcome, QueryCaller } from '../../service/a
 import type { SlowQueries } from '../../service/asking/slow-queries.ts'
 import type { BackupStatus } from '../../service/backups/schedule.ts'
 import type { OpenedExports } from '../../service/exports/open-exports.ts'
+import type { OpenedFlags } from '../../service/flags/open-flags.ts'
 import type { OpenedNotifications } from '../../service/notifications/open-notifications.ts'
 import type { OpenedPlugins } from '../../service/plugins/open-plugins.ts'
 import type { Saved } from '../../service/saved/open-saved.ts'
@@ -89,6 +90,7 @@ export interface App {
   readonly saved: Saved
   readonly sharing: OpenedSharing
   readonly viewers: OpenedViewers
+  readonly flags: OpenedFlags
   readonly notifications: Pick<OpenedNotifications, 'alerts' | 'subscriptions' | 'deliveries'>
   readonly watching: Pick<OpenedWatching, 'watches'>
   readonly slowQueries: SlowQueries

@@ -10,6 +10,7 @@ import { dashboards } from './resources/dashboards.ts'
 import { domains } from './resources/domains.ts'
 import { eventDefinitions } from './resources/event-definitions.ts'
 import { events } from './resources/events.ts'
+import { featureFlags } from './resources/feature-flags.ts'
 import { groupResources } from './resources/groups.ts'
 import { historicalImport } from './resources/historical-import.ts'
 import { ingestionWarnings } from './resources/ingestion-warnings.ts'
@@ -18,6 +19,7 @@ import { invites } from './resources/invites.ts'
 import { login, setup, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
 import { notKeptResources } from './resources/not-kept.ts'
+import { ofrep } from './resources/ofrep.ts'
 import { oidc } from './resources/oidc.ts'
 import { organizations } from './resources/organizations.ts'
 import { passkeys } from './resources/passkeys.ts'
@@ -89,6 +91,8 @@ export const resources: readonly Resource[] = [
   propertyDefinitions,
   ...sharingResources,
   shared,
+  featureFlags,
+  ofrep,
   viewer,
   viewerKeys,
   viewerTokens,

@@ -3,8 +3,7 @@ import { Hono } from 'hono'
 import { jsonText } from '../../lib/text/json-text.ts'
 import { firstOfEachMinute } from '../../lib/time/first-of-each-minute.ts'
 import { settingsWithDefaults } from '../../service/accounts/projects/project-fields.ts'
-import { allows } from '../../service/accounts/users/personal-keys.ts'
-import { admit, mustNotBeHeldFromAll, wantedBy } from './access/access.ts'
+import { admit, wantedBy } from './access/access.ts'
 import { authenticate, type Caller, type HostCaller, loggedIn } from './access/authenticate.ts'
 import { createHostSignIn } from './access/host-sign-in.ts'
 import { createImportThrottle } from './access/import-throttle.ts'
@@ -63,6 +62,18 @@ const underProjects = (request: Request): Request => {
   const url = new URL(request.url)
   url.pathname = url.pathname.replace(/^\/api\/environments(?=\/|$)/, '/api/projects')
   return url.href === request.url ? request : new Request(url, request)
+}
+
+/** Older paths of the definitions of flags name the project by its key; without one it is the current one of the caller. */
+const underItsProject = async (request: Request, { accounts }: App): Promise<Request> => {
+  if (!/\/(flags\/definitions|api\/feature_flag\/local_evaluation)\b/.test(request.url)) return request
+  const url = new URL(request.url)
+  if (!/^\/(flags\/definitions|api\/feature_flag\/local_evaluation)\/?$/.test(url.pathname)) return request
+  const token = url.searchParams.get('token')
+  const project = token ? await accounts.projects.byToken(token) : null
+  // A key of no project is answered as a project that is not there.
+  url.pathname = `/api/projects/${project === null ? '@current' : (project?.id ?? 0)}/feature_flags/local_evaluation`
+  return new Request(url, request)
 }
 
 const requestId = (request: Request) => {
@@ -234,12 +245,14 @@ const captureServices = (
         not_logged: notLogged,
       })
     },
-    mustBeAllowed: async (request, url, scope) => {
-      const site = siteOf(request, url, null)
-      const caller = await authenticate({ request, url, site, accounts: app.accounts, body: async () => undefined, host: async () => null })
-      if (!caller) throw failures.notAuthenticated()
-      if (caller.via === 'key' && !allows(caller.key, scope)) throw failures.missingScope(scope)
-      mustNotBeHeldFromAll(caller)
+    hasFlags: async (token) => {
+      const record = await app.accounts.projects.byToken(token)
+      return record !== undefined && (await app.flags.records.active(record)).length > 0
+    },
+    flags: async (token, asked) => {
+      const record = await app.accounts.projects.byToken(token)
+      if (!record || !asked || asked.isOfNone || asked.distinctId === '') return { values: [], hasErrors: false }
+      return app.flags.values(record, { ...asked.asked, distinctId: asked.distinctId })
     },
   }
 }
@@ -352,12 +365,13 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
   )
   hono.onError((error, c) => failed(error, c.get('id'), c.req.path))
   async function respond(
-    request: Request,
+    given: Request,
     address: string | null = null,
     cut?: () => void,
-    original: unknown = request,
+    original: unknown = given,
     mountedAt?: string,
   ): Promise<Response> {
+    const request = await underItsProject(given, app)
     const url = new URL(request.url)
     if (sendsEvents(request, url)) return answerEvents(request, url, address)
     return hono.fetch(underProjects(request), { address, original, ...(cut && { cut }), ...(mountedAt !== undefined && { mountedAt }) })

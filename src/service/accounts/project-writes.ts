@@ -11,6 +11,7 @@ type Scope =
   | 'Annotation'
   | 'DataWarehouseSavedQuery'
   | 'SavedFilter'
+  | 'FeatureFlag'
   | 'ViewerKey'
   | 'ViewerToken'
   | 'AlertConfiguration'

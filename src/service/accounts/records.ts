@@ -242,6 +242,19 @@ export const accountShapes = {
     created_by_id: 'integer?',
     updated_at: 'time',
   },
+  feature_flags: {
+    id: 'integer',
+    project_id: 'integer',
+    key: 'text',
+    name: 'text', // what it is for
+    filters: 'json', // conditions, variants, payloads
+    active: 'boolean',
+    deleted: 'boolean',
+    version: 'integer', // of its definition
+    created_at: 'time',
+    created_by_id: 'integer?',
+    updated_at: 'time',
+  },
   /** Secrets that applications sign the tokens of their viewers with. */
   viewer_keys: {
     id: 'text',
@@ -854,6 +867,7 @@ export type DashboardTile = RowOf<Shapes['dashboard_tiles']>
 export type Annotation = RowOf<Shapes['annotations']>
 export type SavedQuery = RowOf<Shapes['saved_queries']>
 export type SavedFilter = RowOf<Shapes['saved_filters']>
+export type FeatureFlag = RowOf<Shapes['feature_flags']>
 export type ViewerKey = RowOf<Shapes['viewer_keys']>
 export type ViewerRevocation = RowOf<Shapes['viewer_revocations']>
 export type ProxyRecord = RowOf<Shapes['proxy_records']>

@@ -1,9 +1,10 @@
 // What client libraries request besides sending events: feature flags, remote configuration, site apps, surveys, extras of the browser library. Waymark
-// has only site apps of these; the answers say so in the format that each client expects, so that none logs an error, and in a header for people.
+// has no surveys, recordings and experiments; the answers say so in the format that each client expects, so that none logs an error, and in a header for people.
 
-import { own } from '../../../lib/own.ts'
 import type { Json } from '../../../service/accounts/store.ts'
+import type { FlagAnswer } from '../../../service/flags/open-flags.ts'
 import type { SiteApp, SiteApps } from '../../../service/plugins/site-apps.ts'
+import { newestAnswer, olderAnswer } from '../flag-values.ts'
 import { notKept } from '../not-kept.ts'
 import { clientSettings } from './client-settings.ts'
 
@@ -15,6 +16,10 @@ export interface ConfigRequest {
   readonly token: string
   /** Those that projects have enabled. Without it, none are listed or served. */
   readonly siteApps?: SiteApps | undefined
+  /** The values that are asked for. Without it, there are none. */
+  readonly flags?: (() => Promise<FlagAnswer>) | undefined
+  /** Whether the project with a key has flags: browsers ask for no values where there are none. */
+  readonly hasFlags?: ((token: string) => Promise<boolean>) | undefined
   /** Of the project with a key. Without it, the defaults count. */
   readonly settingsOf?: ((token: string) => Promise<Readonly<Record<string, Json>>>) | undefined
 }
@@ -28,8 +33,6 @@ interface RouteAnswer {
 
 interface Route {
   readonly path: RegExp
-  /** Requested by servers, with a personal key that has this scope. */
-  readonly scope?: 'feature_flag:read'
   /** The feature that the answer says is empty. */
   readonly notKept?: string
   readonly answer: (request: ConfigRequest, match: RegExpExecArray) => RouteAnswer | Promise<RouteAnswer>
@@ -38,10 +41,12 @@ interface Route {
 const appsOf = async ({ siteApps }: Pick<ConfigRequest, 'siteApps'>, token: string): Promise<readonly SiteApp[]> =>
   (await siteApps?.list(token)) ?? []
 
-const remoteConfig = async (request: Pick<ConfigRequest, 'siteApps' | 'settingsOf'>, token: string) => ({
+type Configured = Pick<ConfigRequest, 'siteApps' | 'settingsOf' | 'hasFlags'>
+
+const remoteConfig = async (request: Configured, token: string) => ({
   token,
   supportedCompression: ['gzip', 'gzip-js'],
-  hasFeatureFlags: false,
+  hasFeatureFlags: (await request.hasFlags?.(token)) ?? false,
   ...clientSettings((await request.settingsOf?.(token)) ?? {}),
   analytics: { endpoint: '/i/v0/e/' },
   elementsChainAsString: true,
@@ -53,17 +58,11 @@ const remoteConfig = async (request: Pick<ConfigRequest, 'siteApps' | 'settingsO
 })
 
 /** A script that gives the configuration to the browser library. */
-export const configScript = async (request: Pick<ConfigRequest, 'siteApps' | 'settingsOf'>, token: string): Promise<string> =>
+export const configScript = async (request: Configured, token: string): Promise<string> =>
   `(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{};window._POSTHOG_REMOTE_CONFIG[${JSON.stringify(token)}]={config:${JSON.stringify(await remoteConfig(request, token))},siteApps:[]}})();`
 
-const flagsV2 = () => ({ flags: {}, errorsWhileComputingFlags: false, requestId: crypto.randomUUID(), evaluatedAt: Date.now() })
-
-const decideAnswers: Readonly<Record<string, () => object>> = {
-  '1': () => ({ featureFlags: [] }),
-  '2': () => ({ featureFlags: {} }),
-  '3': () => ({ featureFlags: {}, featureFlagPayloads: {}, errorsWhileComputingFlags: false }),
-  '4': flagsV2,
-}
+const noFlags: FlagAnswer = { values: [], hasErrors: false }
+const flagsFor = async ({ flags }: ConfigRequest): Promise<FlagAnswer> => (await flags?.()) ?? noFlags
 
 const missing = { type: 'invalid_request', code: 'not_found', detail: 'Not found.', attr: null }
 
@@ -95,33 +94,21 @@ const routes: readonly Route[] = [
   { path: /^\/array\/([^/]+)\/config$/, answer: async (request, [, token]) => ({ body: await remoteConfig(request, token!) }) },
   { path: /^\/site_app\/(\d{1,9})\/([^/]+)\/([^/]+)$/, answer: siteScript },
   {
-    path: /^(\/flags\/definitions|\/api\/feature_flag\/local_evaluation)$/,
-    scope: 'feature_flag:read',
-    notKept: 'feature_flags',
-    answer: () => ({ body: { flags: [], group_type_mapping: {}, cohorts: {} } }),
-  },
-  {
-    path: /^\/api\/projects\/[^/]+\/feature_flags\/[^/]+\/remote_config$/,
-    scope: 'feature_flag:read',
-    notKept: 'feature_flags',
-    answer: () => ({ body: null }),
-  },
-  {
     path: /^\/flags$/,
-    notKept: 'feature_flags',
-    answer: async (request) => ({
-      body: request.query.get('config') === 'true' ? { ...(await remoteConfig(request, request.token)), ...flagsV2() } : flagsV2(),
-    }),
+    answer: async (request) => {
+      const values = await flagsFor(request)
+      const body = request.query.get('v') === '1' ? olderAnswer('3', values) : newestAnswer(values, new Date())
+      return { body: request.query.get('config') === 'true' ? { ...(await remoteConfig(request, request.token)), ...body } : body }
+    },
   },
   {
     path: /^\/decide$/,
-    notKept: 'feature_flags',
-    answer: async (request) => ({
-      body: {
-        ...(await remoteConfig(request, request.token)),
-        ...(own(decideAnswers, request.query.get('v') ?? '1') ?? flagsV2)(),
-      },
-    }),
+    answer: async (request) => {
+      const version = request.query.get('v') ?? '1'
+      const values = await flagsFor(request)
+      const body = /^[123]$/.test(version) ? olderAnswer(version, values) : newestAnswer(values, new Date())
+      return { body: { ...(await remoteConfig(request, request.token)), ...body } }
+    },
   },
   { path: /^\/s$/, notKept: 'session_recordings', answer: () => ({ body: { status: 1 } }) },
   { path: /^\/api\/surveys$/, notKept: 'surveys', answer: () => ({ body: { surveys: [] } }) },
@@ -138,7 +125,6 @@ interface ExpectedAnswer {
   readonly status: number
   readonly type: string
   readonly body: string
-  readonly scope: Route['scope']
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -152,7 +138,6 @@ export async function clientConfigAnswer(request: ConfigRequest): Promise<Expect
       status,
       type,
       body: typeof body === 'string' ? body : JSON.stringify(body),
-      scope: route.scope,
       headers: { ...headers, ...(route.notKept ? notKept(route.notKept) : {}) },
     }
   }

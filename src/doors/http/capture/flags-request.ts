@@ -1,4 +1,5 @@
 import { isObject } from '../../../lib/is-object.ts'
+import type { FlagQuestion } from '../../../service/flags/open-flags.ts'
 import { type CaptureRequest, decodeBody, parseJson } from './body.ts'
 import { CaptureRefusal, unknownProject } from './refusal.ts'
 
@@ -6,6 +7,10 @@ import { CaptureRefusal, unknownProject } from './refusal.ts'
 export interface FlagsRequest {
   readonly token: string
   readonly distinctId: string
+  /** All else that it says of who is asked for. */
+  readonly asked: Omit<FlagQuestion, 'distinctId'>
+  /** No value is wanted. */
+  readonly isOfNone: boolean
   /** Why the body is invalid. */
   readonly malformed: string | null
 }
@@ -14,6 +19,9 @@ const textOf = (...values: readonly unknown[]): string => {
   const found = values.find((value) => value !== undefined && value !== null && value !== '')
   return found === undefined ? '' : String(found)
 }
+
+const objectOf = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {})
+const keysOf = (value: unknown): readonly string[] | null => (Array.isArray(value) && value.length > 0 ? value.map(String) : null)
 
 export async function readFlagsRequest(capture: CaptureRequest): Promise<FlagsRequest> {
   const { query } = capture
@@ -39,6 +47,13 @@ export async function readFlagsRequest(capture: CaptureRequest): Promise<FlagsRe
       query.get('token'),
       query.get('api_key'),
     ),
+    asked: {
+      groups: objectOf(fields.groups ?? fields.$groups),
+      person: objectOf(fields.person_properties),
+      groupProperties: objectOf(fields.group_properties),
+      only: keysOf(fields.flag_keys_to_evaluate),
+    },
+    isOfNone: fields.disable_flags === true,
     distinctId: textOf(fields.distinct_id, fields.$distinct_id, form.get('distinct_id'), query.get('distinct_id')),
     malformed,
   }

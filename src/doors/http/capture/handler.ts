@@ -4,7 +4,7 @@ import type { EventSource } from '../../../events/ingestion/decoding/event-sourc
 import type { BatchFacts, IngestAnswer } from '../../../events/ingestion/intake.ts'
 import { withoutTrailingSlashes } from '../../../lib/text/without-trailing-slashes.ts'
 import type { Json } from '../../../service/accounts/store.ts'
-import type { Scope } from '../../../service/accounts/users/personal-keys.ts'
+import type { FlagAnswer } from '../../../service/flags/open-flags.ts'
 import type { SiteApps } from '../../../service/plugins/site-apps.ts'
 import { failureBody, failureOf } from '../errors.ts'
 import { attemptOf } from '../requests/attempt.ts'
@@ -12,7 +12,7 @@ import type { Body, RequestBodies } from '../requests/request-bodies.ts'
 import type { CaptureRequest } from './body.ts'
 import { clientConfigAnswer, configScript, decoded } from './client-config.ts'
 import { type Capture, forwardedFor, readCapture } from './events.ts'
-import { mustBeKnown, mustBeWhole, readFlagsRequest } from './flags-request.ts'
+import { type FlagsRequest, mustBeKnown, mustBeWhole, readFlagsRequest } from './flags-request.ts'
 import { otlpPath, readOtlp } from './otlp.ts'
 import { type EventResults, ingestEach, limitEach, readPerEventBatch, summaryOf } from './per-event.ts'
 import { CaptureRefusal, type RefusalReason, unknownProject } from './refusal.ts'
@@ -58,8 +58,9 @@ export interface CaptureServices {
   knows(token: string): Promise<boolean>
   /** Settings of the project with a key. */
   settingsOf?(token: string): Promise<Readonly<Record<string, Json>>>
-  /** Throws unless the request has a personal key with the scope. */
-  mustBeAllowed(request: Request, url: URL, scope: Scope): Promise<void>
+  /** The values of flags for who is asked for. */
+  flags?(token: string, asked: FlagsRequest | null): Promise<FlagAnswer>
+  hasFlags?(token: string): Promise<boolean>
 }
 
 const megabyte = 1024 * 1024
@@ -181,10 +182,11 @@ async function answerExpected(request: Request, services: CaptureServices, url: 
   const query = url.searchParams
   let token = query.get('token') ?? ''
   let body: Body | null = null
+  let asker: FlagsRequest | null = null
   try {
     if (request.method === 'POST' && askingPaths.has(path)) {
       body = await services.intake.read(request, askingLimit, tooLarge(askingLimit))
-      const asker = await readFlagsRequest(captureOf(request, url, body, askingLimit))
+      asker = await readFlagsRequest(captureOf(request, url, body, askingLimit))
       const isProject = async (key: string) => (await services.projectOf(key)) !== null
       if (path === '/decide') await mustBeWhole(asker, isProject)
       else await mustBeKnown(asker, isProject)
@@ -202,10 +204,11 @@ async function answerExpected(request: Request, services: CaptureServices, url: 
     token,
     siteApps: services.siteApps,
     settingsOf: services.settingsOf,
+    hasFlags: services.hasFlags,
+    flags: () => services.flags?.(token, asker) ?? Promise.resolve({ values: [], hasErrors: false }),
   })
   if (!config) return null
   if (request.method === 'OPTIONS') return preflight(request)
-  if (config.scope) await services.mustBeAllowed(request, url, config.scope)
   return new Response(config.body, { status: config.status, headers: { ...cors(request), ...config.headers, 'content-type': config.type } })
 }
 

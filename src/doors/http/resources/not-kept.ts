@@ -1,18 +1,12 @@
 import type { ScopeObject } from '../../../service/accounts/users/personal-keys.ts'
-import { freeSchema } from '../../answers/fields.ts'
-import { pageSchema } from '../../answers/pages.ts'
 import { failures } from '../errors.ts'
-import { notKept } from '../not-kept.ts'
-import { pageOf } from '../requests/pages.ts'
-import { defineResource, Reply, type Resource } from '../resource.ts'
+import { defineResource, type Resource } from '../resource.ts'
 
 interface NotKept {
   readonly path: string
   readonly object: ScopeObject
   readonly words: string
   readonly instead: string
-  /** Clients request this list for every project, and treat a 404 as an error: it is empty, and marked by a header. */
-  readonly hasEmptyList?: true
 }
 
 const none = 'There is no equivalent.'
@@ -22,19 +16,12 @@ const refused = 'The answer is always an error'
 const resources: readonly NotKept[] = [
   { path: 'early_access_feature', object: 'early_access_feature', words: 'early access features', instead: none },
   { path: 'experiments', object: 'experiment', words: 'experiments', instead: none },
-  {
-    path: 'feature_flags',
-    object: 'feature_flag',
-    words: 'feature flags',
-    instead: 'Flags that are evaluated elsewhere can be sent as properties of events.',
-    hasEmptyList: true,
-  },
   { path: 'notebooks', object: 'notebook', words: 'notebooks', instead: none },
   { path: 'session_recordings', object: 'session_recording', words: 'session recordings', instead: none },
   { path: 'surveys', object: 'survey', words: 'surveys', instead: 'Answers of surveys can be sent as events.' },
 ]
 
-export const notKeptResources: readonly Resource[] = resources.map(({ path, object, words, instead, hasEmptyList }) => {
+export const notKeptResources: readonly Resource[] = resources.map(({ path, object, words, instead }) => {
   const missing = `Waymark does not support ${words}. ${instead}`
   const refuse = async () => {
     throw failures.notFound(missing)
@@ -47,24 +34,14 @@ export const notKeptResources: readonly Resource[] = resources.map(({ path, obje
     object,
     missing,
     rows: (row) => [
-      hasEmptyList
-        ? row({
-            method: 'GET',
-            name: 'list',
-            summary: 'An empty list for clients that ask, with the header `X-Waymark-Not-Kept`',
-            answer: pageSchema(freeSchema),
-            isPaged: true,
-            ignoresParameters: 'The list is always empty',
-            handle: async (visit) => new Reply(200, pageOf([], visit), notKept(path)),
-          })
-        : row({
-            method: 'GET',
-            name: 'list',
-            summary: 'Always 404: not supported',
-            status: 404,
-            ignoresParameters: refused,
-            handle: refuse,
-          }),
+      row({
+        method: 'GET',
+        name: 'list',
+        summary: 'Always 404: not supported',
+        status: 404,
+        ignoresParameters: refused,
+        handle: refuse,
+      }),
       row({
         method: 'GET',
         path: ':id',

@@ -66,6 +66,7 @@ export function appOf(waymark: LocalWaymark, { limits, rows, allowsDownloads, co
     saved: waymark.saved,
     sharing: waymark.sharing,
     viewers: waymark.viewers,
+    flags: waymark.flags,
     notifications: waymark.notifications,
     watching: waymark.watching,
     slowQueries: waymark.slowQueries,

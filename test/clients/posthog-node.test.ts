@@ -183,7 +183,7 @@ test('with a key of no project the client reports a batch and drops it, and the 
   expect(complaint).toMatchObject({ level: 'warn', message: 'events with an unknown project key were refused', path: '/batch' })
 })
 
-describe('feature flags, which we have none of', () => {
+describe('feature flags of a project that has none', () => {
   test('are off, quietly', async () => {
     const client = connect()
     expect(await client.isFeatureEnabled('new-ui', 'u')).toBeFalsy()

@@ -36,3 +36,9 @@ export const detailSchema = definitionSchema.extend({
     .meta({ description: 'The ten most frequent values; null for keys without `query:read`' }),
 })
 export type PropertyDetailAnswer = z.output<typeof detailSchema>
+
+export const valuesSchema = z.array(
+  z.object({ name: z.string().meta({ description: 'The value as text; lists and objects as JSON' }), count: z.int() }),
+)
+export type PropertyValuesAnswer = z.output<typeof valuesSchema>
+export type PropertyValueAnswer = PropertyValuesAnswer[number]

@@ -16,7 +16,7 @@ const described = ({ reason, condition }: FlagValue): string =>
 const payloadText = ({ payload }: FlagValue): string | null =>
   payload === null || payload === undefined ? null : typeof payload === 'string' ? payload : JSON.stringify(payload)
 
-export const shownValue = ({ isEnabled, variant }: FlagValue): boolean | string => (isEnabled ? (variant ?? true) : false)
+const shownValue = ({ isEnabled, variant }: FlagValue): boolean | string => (isEnabled ? (variant ?? true) : false)
 
 const detailsOf = (one: FlagValue) => ({
   key: one.flag.key,

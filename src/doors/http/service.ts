@@ -71,7 +71,8 @@ const underItsProject = async (request: Request, { accounts }: App): Promise<Req
   if (!/^\/(flags\/definitions|api\/feature_flag\/local_evaluation)\/?$/.test(url.pathname)) return request
   const token = url.searchParams.get('token')
   const project = token ? await accounts.projects.byToken(token) : null
-  // A key of no project is answered as a project that is not there.
+  url.searchParams.delete('token')
+  // An unknown key is answered as an unknown project.
   url.pathname = `/api/projects/${project === null ? '@current' : (project?.id ?? 0)}/feature_flags/local_evaluation`
   return new Request(url, request)
 }

@@ -175,7 +175,17 @@ export const log = (context: AccountContext, tables: AccountTables, entry: Activ
 /** Integer ids are never reused, not even after a delete. */
 export const nextNumber = async (
   tables: AccountTables,
-  name: 'user' | 'project' | 'annotation' | 'dashboard' | 'dashboard_tile' | 'feature_flag' | 'insight' | 'plugin' | 'plugin_config' | 'subscription',
+  name:
+    | 'user'
+    | 'project'
+    | 'annotation'
+    | 'dashboard'
+    | 'dashboard_tile'
+    | 'feature_flag'
+    | 'insight'
+    | 'plugin'
+    | 'plugin_config'
+    | 'subscription',
 ): Promise<number> => {
   const value = ((await tables.counters.first({ name }))?.value ?? 0) + 1
   if (value === 1) await tables.counters.insert({ name, value })

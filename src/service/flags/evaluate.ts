@@ -94,9 +94,7 @@ export function evaluate(flag: EvaluatedFlag, subject: Subject, now: Date): Flag
   const id = group?.key ?? subject.distinctId
   const variants = multivariate?.variants ?? []
   let nearest: FlagValue = off('no_condition_match')
-  // A condition that names a variant goes before those that leave it to the share.
-  const ordered = groups.map((one, i) => ({ one, i })).toSorted((a, b) => Number(!a.one.variant) - Number(!b.one.variant) || a.i - b.i)
-  for (const { one, i } of ordered) {
+  for (const [i, one] of groups.entries()) {
     const found = met(flag, one, id, subject, group?.properties ?? null, now)
     if (found === 'properties') {
       if (nearest.condition === null) nearest = off('no_condition_match', i)

@@ -34,7 +34,7 @@ function compared(found: unknown, wanted: unknown): number {
 const relative = /^-?(\d{1,5})([hdwmy])$/
 
 /** A time, or one that is so long ago: `-7d`. Null: neither. */
-export function timeOf(value: unknown, now: Date): number | null {
+function timeOf(value: unknown, now: Date): number | null {
   if (typeof value === 'number') return value > 1e11 ? value : value * 1000
   if (typeof value !== 'string') return null
   const [, count, unit] = relative.exec(value.trim()) ?? []
@@ -59,7 +59,7 @@ function isAt(found: unknown, wanted: unknown, now: Date, holds: (at: number, li
   return at !== null && limit !== null && holds(at, limit)
 }
 
-/** Of a property that is not there, only what denies something is true. */
+/** Of a missing property, only what denies something is true. */
 export function propertyHolds(
   { key, operator, value }: Pick<FlagProperty, 'key' | 'operator' | 'value'>,
   properties: Properties,

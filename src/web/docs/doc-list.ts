@@ -55,6 +55,7 @@ export const docGroups: readonly { readonly title: string; readonly docs: readon
       { name: 'http', title: 'HTTP API' },
       { name: 'embedding', title: 'The library' },
       { name: 'viewers', title: 'Charts in your application' },
+      { name: 'flags', title: 'Feature flags' },
       { name: 'agents', title: 'Agents' },
       { name: 'sign-in', title: 'Signing in' },
       { name: 'operations', title: 'Operating a server' },

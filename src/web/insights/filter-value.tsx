@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { PropertyValueAnswer } from '../../doors/answers/property-values.ts'
+import type { PropertyValueAnswer } from '../../doors/answers/property-definitions.ts'
 import { get } from '../lib/api.ts'
 import type { Choice } from '../lib/matching.ts'
 import { useProject } from '../lib/session.ts'

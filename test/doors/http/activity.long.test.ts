@@ -69,6 +69,8 @@ const changesNothing = new Set([
   'slow_queries.explain',
   'viewer_tokens.create', // nothing is stored; the key of a project without one is its own
   'viewer.query',
+  'ofrep.all',
+  'ofrep.one',
   'agents.call', // its tools change something by other routes
 ])
 
@@ -203,6 +205,9 @@ test('projects and what is in them', async () => {
   await does('saved_filters.update', { ...inside, id: filters.id }, { name: 'Customers' })
   await does('saved_filters.replace', { ...inside, id: filters.id }, { name: 'Clients', properties: paying })
   await does('saved_filters.remove', { ...inside, id: filters.id })
+  const flag = await does('feature_flags.create', inside, { key: 'new-ui' })
+  await does('feature_flags.update', { ...inside, id: flag.id }, { name: 'For all' })
+  await does('feature_flags.replace', { ...inside, id: flag.id }, { key: 'newer-ui' })
   const viewerKey = await does('viewer_keys.create', inside, { name: 'Shop' })
   await does('viewer_keys.remove', { ...inside, id: viewerKey.id })
   await does('viewer_tokens.revoke', { ...inside, id: 'one' })

@@ -36,8 +36,8 @@ const bodies: Readonly<Record<string, (n: number, made: Made) => unknown>> = {
   'actions.create': (n) => ({ name: `Action ${n}`, steps: [{ event: 'signup' }] }),
   'insights.create': (n) => ({ name: `Insight ${n}`, query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] } }),
   'warehouse_saved_queries.create': (n) => ({ name: `view_${n}`, query: { kind: 'HogQLQuery', query: `select ${n} as n` } }),
+  'feature_flags.create': (n) => ({ key: `flag-${n}` }),
   'viewer_keys.create': (n) => ({ name: `Shop ${n}` }),
-  'viewer_tokens.create': (n) => ({ filter: [{ key: 'plan', type: 'event', operator: 'exact', value: `p${n}` }], insights: [1] }),
   'saved_filters.create': (n) => ({
     name: `Filters ${n}`,
     properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }],

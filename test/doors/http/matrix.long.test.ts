@@ -120,6 +120,8 @@ test('names are unique, and every route of a project or an organization asks for
     '/api/viewer/insights/:id',
     '/api/viewer/query',
     '/embedded/:token',
+    '/ofrep/v1/evaluate/flags',
+    '/ofrep/v1/evaluate/flags/:key',
     '/oidc/:provider/callback',
     '/oidc/:provider/login',
     '/saml/:domain/acs',

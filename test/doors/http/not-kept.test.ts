@@ -25,18 +25,7 @@ test.each(['experiments', 'notebooks', 'session_recordings', 'surveys', 'early_a
   },
 )
 
-test('flags have an empty list that is marked, and cannot be made', async () => {
-  const { call, member } = held.home
-  const list = await call('GET', `${base}/feature_flags/`, { as: member })
-  expect([list.status, list.body.results, list.headers.get(header)]).toEqual([200, [], 'feature_flags'])
-  expect(await call('POST', `${base}/feature_flags/`, { as: member, body: { key: 'a' } })).toMatchObject(
-    refused(404, 'not_found', expect.stringContaining('does not support feature flags')),
-  )
-})
-
 test.each([
-  ['/flags/?v=2', 'feature_flags'],
-  ['/decide/?v=3', 'feature_flags'],
   ['/api/surveys/?token=x', 'surveys'],
   ['/api/early_access_features/?token=x', 'early_access_features'],
   ['/api/web_experiments/?token=x', 'experiments'],

@@ -272,6 +272,10 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
     const path = `/api/projects/${at.project.id}/warehouse_saved_queries/`
     return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
   },
+  feature_flags: async (at) => {
+    const path = `/api/projects/${at.project.id}/feature_flags/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body: { key: `flag-${++made}` } })).body.id
+  },
   viewer_keys: async (at) => {
     const path = `/api/projects/${at.project.id}/viewer_keys/`
     return (await home.call('POST', path, { ...(await at.as('the owner', '')), body: { name: `Shop ${++made}` } })).body.id
@@ -461,6 +465,7 @@ const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
   const filters: Known = row.name.startsWith('saved_filters.')
     ? { name: (n) => `New filters ${n}`, properties: () => [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }] }
     : {}
+  const flag: Known = row.name.startsWith('feature_flags.') ? { key: (n) => `new-flag-${n}` } : {}
   const viewer: Known = row.name.startsWith('viewer_tokens.')
     ? { filter: () => [{ key: 'plan', type: 'event', operator: 'exact', value: ['pro'] }], insights: () => [1] }
     : {}
@@ -471,6 +476,7 @@ const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
     ...message,
     ...view,
     ...filters,
+    ...flag,
     ...viewer,
     role_id: () => role,
     user_uuid: () => joined,
@@ -536,6 +542,7 @@ const exportIds = (route: string, at: Place, mayChange: boolean) => {
 
 const queries: Readonly<Record<string, string>> = {
   'query.draft_sql': '?prompt=how%20many%20events%20per%20day',
+  'feature_flags.evaluation_reasons': '?distinct_id=ada',
   'organization_batch_exports.test': '?destination=LocalFiles',
   'batch_exports.test': '?destination=LocalFiles',
   'events.values': '?key=price',

@@ -192,14 +192,21 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'query.upgrade',
     'query.check_auth_for_async',
     'query.draft_sql',
-    'feature_flags.list',
+    ...exportRoutes('feature_flags', [
+      'list',
+      'retrieve',
+      'local_evaluation',
+      'evaluation_reasons',
+      'remote_config',
+      'activity',
+      'activity_of_all',
+    ]),
   ],
   '401 401 403 403 401 403 | 404 404 404 404 | 404 404 404 403 | 404 403 404 403 | 404 401 403': [
     'early_access_feature.list',
     'early_access_feature.retrieve',
     'experiments.list',
     'experiments.retrieve',
-    'feature_flags.retrieve',
     'notebooks.list',
     'notebooks.retrieve',
     'session_recordings.list',
@@ -214,6 +221,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'insight_sharing.refresh',
     'dashboard_sharing.update',
     'dashboard_sharing.refresh',
+    ...exportRoutes('feature_flags', ['create', 'update', 'replace']),
     'viewer_keys.create',
     'viewer_keys.remove',
     'viewer_tokens.create',
@@ -369,6 +377,8 @@ export const openRights: Readonly<Record<string, readonly string[]>> = {
     'shared.embedded',
   ],
   '302 302 302 302 302 302': ['saml.acs'],
+  // With the key of the project, and nobody named.
+  '401 400 401 401 401 401': ['ofrep.all', 'ofrep.one'],
   // What SCIM supports is no secret. Everything else takes the token of a domain.
   '200 200 200 200 200 200': ['scim.configuration', 'scim.resource_types', 'scim.schemas'],
   '401 401 401 401 401 401': [

@@ -479,6 +479,19 @@ test('public links', async () => {
   }
 })
 
+test('feature flags', async () => {
+  const { body: flag } = await call('POST', inside('feature_flags/'), { key: 'new-ui', filters: { groups: [{ rollout_percentage: 100 }] } })
+  expect((await asGuest('GET', inside(`feature_flags/${flag.id}/`))).body).toMatchObject({ key: 'new-ui', rollout_percentage: 100 })
+  expect((await asGuest('GET', inside('feature_flags/local_evaluation/'))).body.flags).toMatchObject([{ key: 'new-ui' }])
+  const token = { 'x-api-key': (await call('GET', inside(''))).body.api_token }
+  const context = { targetingKey: 'ann' }
+  expect((await call('POST', '/ofrep/v1/evaluate/flags/new-ui', { context }, token)).body).toMatchObject({ value: true })
+  expect((await call('POST', '/ofrep/v1/evaluate/flags', { context }, token)).body.flags).toHaveLength(1)
+  expect((await call('POST', '/ofrep/v1/evaluate/flags/new-ui', {}, token)).status).toBe(400)
+  expect(await call('POST', inside('feature_flags/'), { key: 'a b' })).toMatchObject(refused(400, 'invalid_input', undefined, 'key'))
+  expect((await call('PATCH', inside(`feature_flags/${flag.id}/`), { deleted: true })).status).toBe(200)
+})
+
 test('viewers of an application', async () => {
   const [insight] = await list(inside('insights/'))
   const filter = [{ type: 'event', key: 'plan', operator: 'exact', value: 'nobody has it' }]
@@ -618,7 +631,6 @@ test('tools for agents', async () => {
 test('every resource was spoken to, and has refused something', async () => {
   expect(await list(inside('ingestion_warnings/'))).toEqual(expect.any(Array))
   expect(await call('GET', inside('ingestion_warnings/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
-  expect(await list(inside('feature_flags/'))).toEqual([])
   expect(await list(inside('person_deletions/'))).toEqual(expect.any(Array))
   expect(await call('GET', inside('person_deletions/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
   // Not on a server that is run for customers.

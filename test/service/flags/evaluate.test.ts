@@ -112,13 +112,13 @@ describe('a flag', () => {
   test('has variants and payloads, and a condition can name its variant', () => {
     const multivariate = { variants: ['red', 'blue'].map((key) => ({ key, rollout_percentage: 50 })) }
     const flag = flagOf({
-      groups: [{ rollout_percentage: 100 }, { properties: [person('plan', 'pro')], variant: 'blue' }],
+      groups: [{ properties: [person('plan', 'pro')], variant: 'blue' }, { rollout_percentage: 100 }],
       multivariate,
       payloads: { blue: '{"size":2}', red: { size: 1 } },
     })
     expect(evaluate(flag, subject({ person: { plan: 'pro' } }), now)).toMatchObject({
       variant: 'blue',
-      condition: 1,
+      condition: 0,
       payload: '{"size":2}',
     })
     const variants = Array.from({ length: 400 }, (_, i) => evaluate(flag, subject({ distinctId: `u${i}` }), now).variant)

@@ -94,7 +94,7 @@ const mustNotBeHeld = (caller: Caller, id: string, wanted: Pick<Wanted, 'isBefor
   if (isHeld && !(wanted.isBeforeSecondFactor && caller.via === 'session')) throw withoutSecondFactor(caller)
 }
 /** For requests that concern the user: as long as there is an organization that is open, they are answered without the others. */
-export const mustNotBeHeldFromAll = (caller: Caller): void => {
+const mustNotBeHeldFromAll = (caller: Caller): void => {
   if (caller.held.isAll) throw withoutSecondFactor(caller)
 }
 

@@ -1,5 +1,5 @@
 import { text } from '../../../service/accounts/fields.ts'
-import type { PropertyValuesAnswer } from '../../answers/property-values.ts'
+import type { PropertyValuesAnswer } from '../../answers/property-definitions.ts'
 import { failures } from '../errors.ts'
 import type { ProjectVisit } from '../resource.ts'
 import { answerTo } from './ask.ts'

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
+import { isObject } from '../../../lib/is-object.ts'
 import { check } from '../../../service/accounts/fields.ts'
 import type { FeatureFlag } from '../../../service/accounts/records.ts'
 import { type FlagFilters, flagChange, flagInput } from '../../../service/flags/definition.ts'
@@ -50,13 +51,10 @@ const placeOf = ({ by, project }: ProjectVisit) => ({ by, project })
 const idOf = ({ params }: ProjectVisit): number => definitionId(params.id)
 
 /** By its id or its key. */
-const named = async ({ app, project, params }: ProjectVisit): Promise<FeatureFlag> => {
+const named = async ({ app, project, params }: ProjectVisit): Promise<FeatureFlag | undefined> => {
   const given = params.id ?? ''
-  const found =
-    (await app.flags.records.byKey(project, given)) ??
-    (/^\d{1,9}$/.test(given) ? await app.flags.records.find(project, Number(given)) : undefined)
-  if (!found) throw failures.notFound()
-  return found
+  const found = await app.flags.records.byKey(project, given)
+  return found ?? (/^\d{1,9}$/.test(given) ? app.flags.records.find(project, Number(given)).catch(() => undefined) : undefined)
 }
 
 const truth = (given: string | null): boolean | undefined => (given === null ? undefined : /^(true|1)$/i.test(given))
@@ -94,9 +92,9 @@ export const featureFlags = defineRecords({
       summary:
         'The active flags, for client libraries that compute the values themselves; with `If-None-Match`, 304 while they are the same',
       answer: flagDefinitionsSchema,
-      queryParameters: { token: 'The project key; ignored here', send_cohorts: 'With the conditions of the cohorts that flags name' },
+      queryParameters: { send_cohorts: 'With the conditions of the cohorts that flags name' },
       handle: async ({ app, project, query, request }) => {
-        const { flags, groupTypes, cohorts } = await app.flags.definitions(project, query.has('send_cohorts'))
+        const { flags, groupTypes, cohorts } = await app.flags.definitions(project, query.get('send_cohorts') !== null)
         const body: FlagDefinitionsAnswer = {
           flags: flags.map((flag) => ({
             id: flag.id,
@@ -124,9 +122,9 @@ export const featureFlags = defineRecords({
       answer: flagReasonsSchema,
       queryParameters: { distinct_id: 'The distinct id of a person', groups: 'JSON: the keys of groups by the names of their types' },
       handle: async ({ app, project, query }): Promise<FlagReasonsAnswer> => {
-        const distinctId = query.get('distinct_id')
+        const [distinctId, groups] = [query.get('distinct_id'), groupsIn(query.get('groups'))]
         if (!distinctId) throw failures.required('distinct_id')
-        const { values } = await app.flags.values(project, { distinctId, groups: groupsIn(query.get('groups')) })
+        const { values } = await app.flags.values(project, { distinctId, groups })
         return reasonsOf(values)
       },
     }),
@@ -148,12 +146,12 @@ export const featureFlags = defineRecords({
       method: 'GET',
       path: ':id/remote_config',
       name: 'remote_config',
-      summary: 'The payload of a flag that is the same for everybody, by its id or its key; null: it has none',
+      summary: 'The payload of a flag that is the same for everybody, by its id or its key; null: there is none',
       answer: z.unknown(),
-      queryParameters: { token: 'The project key; ignored here' },
+      ignoresParameters: 'Clients send the key of the project along',
       handle: async (visit) => {
-        const { filters } = await named(visit)
-        return (filters as unknown as FlagFilters).payloads?.true ?? null
+        const flag = await named(visit)
+        return (flag?.filters as unknown as FlagFilters | undefined)?.payloads?.true ?? null
       },
     }),
     row(activityOfAll('FeatureFlag', 'feature flags')),
@@ -164,8 +162,10 @@ export const featureFlags = defineRecords({
 function groupsIn(text: string | null): Record<string, unknown> {
   if (text === null || text === '') return {}
   try {
-    return JSON.parse(text) as Record<string, unknown>
+    const groups: unknown = JSON.parse(text)
+    if (isObject(groups)) return groups
   } catch {
-    throw failures.invalid('Expected JSON, as in {"company": "acme"}.', 'groups')
+    // Said below.
   }
+  throw failures.invalid('Expected JSON, as in {"company": "acme"}.', 'groups')
 }

@@ -19,7 +19,7 @@ import {
   personCohortsSchema,
   personSchema,
 } from '../../answers/persons.ts'
-import { valuesSchema } from '../../answers/property-values.ts'
+import { valuesSchema } from '../../answers/property-definitions.ts'
 import { holds } from '../access/access.ts'
 import { activityOf, activityOfAll } from '../activity.ts'
 import { failures } from '../errors.ts'

@@ -65,9 +65,7 @@ export const viewerTokens = defineResource({
       name: 'create',
       summary: 'Makes a token, signed with the newest key. A project without a key gets one',
       body: viewerTokenInput,
-      status: 201,
       answer: viewerTokenSchema,
-      secrets: ['token'],
       handle: async ({ app, project, body }): Promise<ViewerTokenAnswer> => {
         const { id, token, expiresAt } = await app.viewers.keys.sign(project, body)
         return { id, token, expires_at: time(expiresAt) }

@@ -43,9 +43,6 @@ class Service implements CaptureServices {
   }
   importLimit = async () => this.limit
   onRefused = (refused: Refused) => void this.refused.push(refused)
-  mustBeAllowed = async (request: Request, _: URL, scope: string) => {
-    if (request.headers.get('authorization') !== 'Bearer phx_flags') throw new Error(`no ${scope}`)
-  }
 }
 
 const call = async (service: Service, path: string, init: RequestInit = {}) => {
@@ -312,15 +309,6 @@ describe('what clients ask for besides', () => {
     const window: { _POSTHOG_REMOTE_CONFIG?: Record<string, { config: { hasFeatureFlags: boolean } }> } = {}
     new Function('window', answer.body as string)(window)
     expect(window._POSTHOG_REMOTE_CONFIG?.phc_x?.config.hasFeatureFlags).toBe(false)
-  })
-
-  test.each<[string, unknown]>([
-    ['/flags/definitions?token=x', { flags: [], group_type_mapping: {}, cohorts: {} }],
-    ['/api/feature_flag/local_evaluation/?token=x', { flags: [], group_type_mapping: {}, cohorts: {} }],
-    ['/api/projects/@current/feature_flags/x/remote_config?token=y', 'null'],
-  ])('%s is answered to who may read flags', async (path, body) => {
-    expect(await call(new Service(), path, { headers: { authorization: 'Bearer phx_flags' } })).toMatchObject({ status: 200, body })
-    await expect(call(new Service(), path)).rejects.toThrow('no feature_flag:read')
   })
 
   test('the script of surveys, which the browser library always loads, has none', async () => {

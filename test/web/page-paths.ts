@@ -19,6 +19,8 @@ export const pagePaths = [
   'people/groups/0',
   'cohorts',
   'cohorts/new',
+  'flags',
+  'flags/new',
   'data/events',
   'data/properties',
   'data/actions',

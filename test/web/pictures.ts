@@ -32,6 +32,8 @@ const pages: Readonly<Record<string, string>> = {
   groups: 'people/groups/0',
   cohorts: 'cohorts',
   'new-cohort': 'cohorts/new',
+  flags: 'flags',
+  'new-flag': 'flags/new',
   data: 'data',
   properties: 'data/properties',
   actions: 'data/actions',

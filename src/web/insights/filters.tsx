@@ -24,6 +24,7 @@ interface RowProps {
   /** What errors call it. */
   readonly paths: readonly string[]
   readonly whose: 'event' | 'person' | undefined
+  readonly hasCohorts: boolean
   onChange(filter: Filter): void
   onRemove(): void
 }
@@ -84,7 +85,7 @@ function FoldingRow(props: RowProps) {
   )
 }
 
-function FilterRow({ filter, whose, paths, onChange, onRemove }: RowProps) {
+function FilterRow({ filter, whose, hasCohorts, paths, onChange, onRemove }: RowProps) {
   const choose = (choice: PropertyChoice) => {
     if (choice.type === 'cohort') return onChange({ type: 'cohort', key: 'id', operator: 'in', value: choice.id })
     if (choice.type === 'hogql') return onChange({ type: 'hogql', key: '', operator: 'exact', value: null })
@@ -96,9 +97,11 @@ function FilterRow({ filter, whose, paths, onChange, onRemove }: RowProps) {
       <At of={filter.type === 'cohort' || filter.type === 'hogql' ? [] : paths}>
         <PropertyField
           label="Property"
-          placeholder={whose ? 'Property' : 'Property, cohort or SQL'}
+          placeholder={!whose ? 'Property, cohort or SQL' : hasCohorts ? 'Property or cohort' : 'Property'}
           value={propertyChoice(filter, filter.type === 'cohort' ? (filter.value as number) : filter.key)}
-          {...(whose ? { whose: [whose] } : { cohorts: 'without everybody', hasSql: true })}
+          {...(whose
+            ? { whose: [whose], ...(hasCohorts && { cohorts: 'without everybody' as const }) }
+            : { cohorts: 'without everybody', hasSql: true })}
           onChoose={choose}
         />
       </At>
@@ -183,6 +186,7 @@ export function Filters({
   onChange,
   label = 'Add a filter',
   whose,
+  hasCohorts = false,
   paths = [],
   isFolding = false,
 }: {
@@ -191,6 +195,8 @@ export function Filters({
   label?: string
   /** Only filters of such properties. */
   whose?: 'event' | 'person'
+  /** Beside them. */
+  hasCohorts?: boolean
   /** What errors call the list. */
   paths?: readonly string[]
   /** Filters that say all they need are chips. */
@@ -216,6 +222,7 @@ export function Filters({
           key={i}
           filter={filter}
           whose={whose}
+          hasCohorts={hasCohorts}
           paths={isComplete(filter) ? pathsOfItem(paths, drafts.slice(0, i).filter(isComplete).length) : []}
           onChange={(changed) => change(drafts.map((one, at) => (at === i ? changed : one)))}
           onRemove={() => change(drafts.filter((_, at) => at !== i))}

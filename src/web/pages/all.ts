@@ -81,6 +81,14 @@ export const pages: readonly PageEntry[] = [
   },
   {
     group: 'people and data',
+    name: 'flags',
+    title: 'Feature flags',
+    key: 'f',
+    takes: withOne,
+    load: async () => (await import('./flags.tsx')).Flags,
+  },
+  {
+    group: 'people and data',
     name: 'data',
     title: 'Events and properties',
     key: 'a',

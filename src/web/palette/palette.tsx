@@ -61,6 +61,7 @@ function useCommands({ leave, choose, showKeys, themes }: Omit<Props, 'onClose'>
       ),
       ...kinds.map(({ name, title }) => ({ title: `New insight: ${title}`, run: () => go(linkTo(link('insights/new'), { kind: name })) })),
       { title: 'New cohort', run: () => go(linkTo(link('cohorts/new'))) },
+      { title: 'New feature flag', run: () => go(linkTo(link('flags/new'))) },
       { title: 'New batch export', run: () => go(linkTo(link('pipelines/exports/new'))) },
       ...projects.map(({ id, name }) => ({ title: `Project: ${name}`, run: () => go(linkTo(`project/${id}/${pages[0]!.name}`)) })),
       ...themes.map(({ value, label }) => ({ title: `Theme: ${label}`, run: () => choose(value) })),

@@ -8,7 +8,7 @@ import { creatingRows, newBody, pathIn, placedRows } from '../creating.ts'
 const held = withHome()
 /** Waymark keeps no flags, nothing is wrong with the events, no export has run, and no plugin has logged. */
 const isEmpty = (path: string) =>
-  /\/(ingestion_warnings|batch_exports\/:id\/logs|plugin_configs?\/:id\/logs|pipeline_\w+_configs\/:id\/logs)$/.test(path)
+  /\/(ingestion_warnings|slow_queries|batch_exports\/:id\/logs|plugin_configs?\/:id\/logs|pipeline_\w+_configs\/:id\/logs)$/.test(path)
 /** Runs come from the scheduler: batch-exports.test.ts reads their logs. */
 const listing = placedRows.filter(
   ({ path, row }) => (row.isPaged || (row.method === 'GET' && 'offset' in row.queryParameters)) && !path.includes(':run_id'),

@@ -20,7 +20,7 @@ describe.skipIf(!hasBrowser)('the documentation in a browser', () => {
     const files: string[] = []
     page.on('request', (request) => files.push(request.url()))
     await open('data/events')
-    await page.getByRole('heading', { level: 1, name: 'Data' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Events and properties' }).waitFor()
     expect(files.filter((url) => /\/(trends|funnels|docs)-/.test(url))).toEqual([])
     await open('docs/trends')
     await page.getByRole('heading', { name: 'The range and its buckets' }).waitFor()

@@ -22,10 +22,10 @@ describe.skipIf(!hasBrowser)('feature flags in a browser', () => {
       readonly payloads: object
     }
   }
-  const at = (path: string) => `${web.facts.url}/#/project/${web.demo}/${path}`
-  const base = () => `/api/projects/${web.demo}/feature_flags/`
-  const flagOf = async (key: string): Promise<Flag> =>
-    (await web.api<{ results: Flag[] }>('GET', base())).results.find((one) => one.key === key)!
+  const at = (path: string, project = web.facts.project_id) => `${web.facts.url}/#/project/${project}/${path}`
+  const base = (project = web.facts.project_id) => `/api/projects/${project}/feature_flags/`
+  const flagOf = async (key: string, project?: number): Promise<Flag> =>
+    (await web.api<{ results: Flag[] }>('GET', base(project))).results.find((one) => one.key === key)!
 
   test('one is made, tried, changed, deleted and brought back', async () => {
     const page = await web.signedIn()
@@ -78,15 +78,19 @@ describe.skipIf(!hasBrowser)('feature flags in a browser', () => {
 
   test('a condition asks for a property', async () => {
     const page = await web.signedIn()
-    await page.goto(at('flags/new'))
+    await page.goto(at('flags/new', web.demo))
     await page.getByLabel('Key', { exact: true }).fill('for-some')
     await page.getByRole('button', { name: '+ Add a property or a cohort' }).click()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Create the flag' }).click()
+    await page.getByText('Condition 1 has a property without a value.').waitFor()
     await page.getByRole('combobox', { name: 'Property' }).fill('email')
+    await page.getByRole('option', { name: /email/i }).first().waitFor()
     await page.keyboard.press('Enter')
     await page.getByLabel('Comparison').selectOption({ label: 'is set' })
     await page.getByRole('button', { name: 'Create the flag' }).click()
     await page.getByRole('heading', { name: 'for-some' }).waitFor()
-    expect((await flagOf('for-some')).filters.groups).toMatchObject([
+    expect((await flagOf('for-some', web.demo)).filters.groups).toMatchObject([
       { properties: [{ type: 'person', key: 'email', operator: 'is_set' }] },
     ])
     await page.context().close()

@@ -6,7 +6,7 @@ import { pagePaths } from './page-paths.ts'
 // Every page where there is nothing to show, and where the server does not answer: none waits forever, and each says what to do.
 
 /** They show nothing of the server but the session, or only suggestions. */
-const withoutLists: readonly string[] = ['cohorts/new']
+const withoutLists: readonly string[] = ['cohorts/new', 'flags/new']
 /** Read from the files of the pages. */
 const ofTheBuild: readonly string[] = ['docs', 'docs/api']
 /** Nothing is read before somebody asks. */

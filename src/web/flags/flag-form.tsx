@@ -49,7 +49,19 @@ export function FlagForm({ flag, onSaved }: { flag: FeatureFlagAnswer | null; on
         <At of="filters">
           <DraftFields draft={draft} onChange={setDraft} />
           <div>
-            <button type="button" class="plain link" onClick={() => setText(JSON.stringify(filtersOf(draft), null, 2))}>
+            <button
+              type="button"
+              class="plain link"
+              onClick={() =>
+                setText(
+                  JSON.stringify(
+                    filtersOf({ ...draft, conditions: draft.conditions.map((one) => ({ ...one, isIncomplete: false })) }),
+                    null,
+                    2,
+                  ),
+                )
+              }
+            >
               Edit as JSON
             </button>
           </div>
@@ -191,6 +203,7 @@ function ConditionFields({
         label="Add a property or a cohort"
         paths={[path]}
         onChange={(next) => onChange({ properties: next })}
+        onIncomplete={(isIncomplete) => onChange({ isIncomplete })}
       />
     </fieldset>
   )

@@ -9,6 +9,8 @@ export interface Condition {
   readonly share: number
   /** Empty: by share. */
   readonly variant: string
+  /** A property has no value yet: without it the condition would be one for more people. */
+  readonly isIncomplete?: boolean
 }
 export interface Variant {
   readonly key: string
@@ -70,6 +72,8 @@ function payloadIn(text: string, of: string): Readonly<Record<string, string>> {
 
 /** As the API takes it. Clients read payloads as JSON. */
 export function filtersOf({ conditions, variants, payload }: Draft): object {
+  const open = conditions.findIndex(({ isIncomplete }) => isIncomplete === true)
+  if (open >= 0) throw new FieldError('filters', `Condition ${open + 1} has a property without a value. Choose one, or remove it.`)
   const payloads =
     variants.length > 0 ? Object.assign({}, ...variants.map((one) => payloadIn(one.payload, one.key))) : payloadIn(payload, 'true')
   return {

@@ -189,6 +189,7 @@ export function Filters({
   hasCohorts = false,
   paths = [],
   isFolding = false,
+  onIncomplete,
 }: {
   filters: readonly Filter[]
   onChange: (filters: readonly Filter[]) => void
@@ -201,6 +202,8 @@ export function Filters({
   paths?: readonly string[]
   /** Filters that say all they need are chips. */
   isFolding?: boolean
+  /** Whether a filter is there that says too little, where one that is left out would change what is meant. */
+  onIncomplete?: (isIncomplete: boolean) => void
 }) {
   // What is not complete stays here and out of the query.
   const [drafts, setDrafts] = useState<readonly Filter[]>(filters)
@@ -208,6 +211,8 @@ export function Filters({
   useEffect(() => {
     if (asked !== JSON.stringify(drafts.filter(isComplete))) setDrafts(filters)
   }, [asked])
+  const isIncomplete = drafts.some((one) => !isComplete(one))
+  useEffect(() => onIncomplete?.(isIncomplete), [isIncomplete])
   const change = (next: readonly Filter[]) => {
     setDrafts(next)
     const complete = next.filter(isComplete)

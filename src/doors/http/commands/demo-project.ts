@@ -3,7 +3,7 @@ import type { ActingMember } from '../../../service/accounts/acting-member.ts'
 import type { ProjectRecord } from '../../../service/accounts/records.ts'
 import { demoEvents } from './demo-events.ts'
 
-// What a demo project begins with: the events of a shop, a dashboard that tells of them, and an action, cohorts, annotations and a view.
+// What a demo project begins with: the events of a shop, a dashboard that tells of them, and an action, cohorts, a flag, annotations and a view.
 
 const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, name, ...more })
 const lastMonth = { dateRange: { date_from: '-30d' } }
@@ -174,6 +174,15 @@ const cohorts = [
     filters: condition({ type: 'person', key: 'plan', value: ['pro', 'team'], operator: 'exact' }),
   },
 ]
+const flags = [
+  {
+    key: 'express-checkout',
+    name: 'Checkout on one page, for half of the people on a paying plan.',
+    filters: {
+      groups: [{ properties: [{ type: 'person', key: 'plan', operator: 'exact', value: ['pro', 'team'] }], rollout_percentage: 50 }],
+    },
+  },
+]
 /** So many days ago. */
 const notes = [
   { content: 'Newsletter: autumn campaign', daysAgo: 21 },
@@ -202,6 +211,7 @@ export async function fillDemo(waymark: LocalWaymark, record: ProjectRecord, by:
   }
   for (const action of actions) await project.actions.create(action, by.user.id)
   for (const cohort of cohorts) await project.cohorts.create(cohort, by.user.id)
+  for (const flag of flags) await waymark.flags.records.create(place, flag)
   for (const { content, daysAgo } of notes)
     await saved.annotations.create(place, { content, date_marker: new Date(waymark.clock().getTime() - daysAgo * dayMs).toISOString() })
   const { tiles } = await saved.dashboards.whole(dashboard)

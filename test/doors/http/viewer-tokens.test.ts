@@ -280,6 +280,7 @@ test('the elements come as files for pages of every site', async () => {
   expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
   expect(script.headers.get('access-control-allow-origin')).toBe('*')
   expect(script.headers.get('cross-origin-resource-policy')).toBe('cross-origin')
+  expect(script.body.length).toBeLessThan(40_000)
   const style = await held.home.call('GET', '/embed/waymark.css')
   expect(style.headers.get('content-type')).toBe('text/css; charset=utf-8')
   expect(style.body).toContain('--waymark-series-1')

@@ -18,7 +18,11 @@ export function checkRequest(query: AskedQuery): { kind: AnyQueryKind; parsed: u
 /** The settings in the modifiers of a request. */
 export function settingsOf(query: unknown): StatementSettings {
   const { kind, source } = query as { kind?: unknown; source?: unknown }
-  if (kind === 'ViewerQuery') return { ...settingsOf(source ?? {}), viewer: viewerSchema.parse(query) }
+  if (kind === 'ViewerQuery') {
+    const viewer = viewerSchema.safeParse(query)
+    // One inside another one is refused by its kind.
+    return viewer.success ? { ...settingsOf(source ?? {}), viewer: viewer.data } : {}
+  }
   const modifiers = (query as { modifiers?: unknown }).modifiers
   if (typeof modifiers !== 'object' || modifiers === null) return {}
   const { convertToProjectTimezone, bounceRateDurationSeconds, customChannelTypeRules, road } = modifiers as Record<string, unknown>

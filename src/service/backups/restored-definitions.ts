@@ -5,6 +5,7 @@ import type {
   Annotation,
   Dashboard,
   DashboardTile,
+  FeatureFlag,
   Insight,
   ProjectRecord,
   SavedFilter,
@@ -13,8 +14,8 @@ import type {
 } from '../accounts/records.ts'
 import type { Json } from '../accounts/store.ts'
 
-// What people keep in a project, taken out of the accounts of a copy and given to a new project: its settings, insights, dashboards, annotations, views and saved filters. What
-// sends or runs stays behind: alerts, subscriptions, batch exports, plugins, public links.
+// What people keep in a project, taken out of the accounts of a copy and given to a new project: its settings, insights, dashboards, annotations, views, saved filters and flags. What
+// sends or runs stays behind: alerts, subscriptions, batch exports, plugins, public links, keys of viewers.
 
 /** The accounts of a copy. */
 export interface CopiedAccounts {
@@ -30,6 +31,7 @@ export interface Definitions {
   readonly annotations: readonly Annotation[]
   readonly views: readonly SavedQuery[]
   readonly filters: readonly SavedFilter[]
+  readonly flags: readonly FeatureFlag[]
   /** Those who made them. */
   readonly users: readonly Pick<User, 'id' | 'email'>[]
 }
@@ -47,6 +49,7 @@ export async function readDefinitions(read: CopiedAccounts['read'], projectId: n
     annotations: await read.annotations.find(own),
     views: await read.saved_queries.find(own),
     filters: await read.saved_filters.find(own),
+    flags: await read.feature_flags.find(own),
     users: await read.users.find({}),
   }
 }
@@ -68,7 +71,7 @@ export async function writeDefinitions(
   { newId }: Pick<AccountContext, 'newId'>,
   tables: AccountTables,
   made: ProjectRecord,
-  { project, insights, dashboards, tiles, annotations, views, filters, users }: Definitions,
+  { project, insights, dashboards, tiles, annotations, views, filters, flags, users }: Definitions,
   newShortId: (tables: AccountTables) => Promise<string>,
 ): Promise<void> {
   const authors = new Map<number | null, number>()
@@ -114,6 +117,9 @@ export async function writeDefinitions(
     })
   for (const one of views) await tables.saved_queries.insert({ ...one, id: newId(), project_id, created_by_id: by(one.created_by_id) })
   for (const one of filters) await tables.saved_filters.insert({ ...one, id: newId(), project_id, created_by_id: by(one.created_by_id) })
+  const newFlags = await numbered(tables, 'feature_flag', flags)
+  for (const one of flags)
+    await tables.feature_flags.insert({ ...one, id: newFlags.get(one.id)!, project_id, created_by_id: by(one.created_by_id) })
   const { primary_dashboard: primary, ...settings } = project.settings as Readonly<Record<string, Json>>
   const { timezone, week_start_day, access_control, is_demo } = project
   const primary_dashboard = newDashboards.get(typeof primary === 'number' ? primary : null) ?? null

@@ -131,6 +131,7 @@ describe('a viewer', () => {
     ],
     ['lists of people', { kind: 'ActorsQuery' }, 'a query of the kind ActorsQuery'],
     ['the rules of another viewer', asViewer({ kind: 'SqlLikeQuery', query: 'select 1' }), 'a query of the kind ViewerQuery'],
+    ['the rules of another viewer, which has none', { kind: 'ViewerQuery' }, 'a query of the kind ViewerQuery'],
     ['a kind that is none', { kind: 'constructor' }, 'a query of the kind constructor'],
   ])('cannot read %s', async (_, source, what) => {
     const answer = await asked(opened.all, asViewer(source))

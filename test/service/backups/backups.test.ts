@@ -340,6 +340,20 @@ test('one project of a copy becomes a new one of an open directory, at a moment 
       const dashboard = await client.dashboards.create(project, { name: 'Sales', tags: ['weekly'] })
       await client.insights.create(project, { name: 'Bought', query: shown, dashboards: [dashboard.id] })
       await client.insights.create(project, { name: 'Aside', query: shown })
+      const at = new Date(now)
+      const flag = {
+        id: 7,
+        project_id: project.id,
+        key: 'new-ui',
+        name: '',
+        filters: { groups: [] },
+        active: true,
+        deleted: false,
+        version: 3,
+      }
+      await waymark.accounts.context.store.write((tables) =>
+        tables.feature_flags.insert({ ...flag, created_at: at, created_by_id: null, updated_at: at }),
+      )
       now += 60_000
       await waymark.backup(inFolder('place'))
       now += 60_000
@@ -381,6 +395,8 @@ test('one project of a copy becomes a new one of an open directory, at a moment 
     ])
     expect(new Set([api_token, mine.token, (await waymark.project(3)).token]).size).toBe(3)
     expect((await counts(whole))[0]).toBe(40)
+    const flags = await waymark.accounts.context.store.read.feature_flags.find({ project_id: whole.id })
+    expect(flags.map(({ key, version }) => [key, version])).toEqual([['new-ui', 3]])
     expect((await whole.actions.list()).map(({ name }) => name)).toEqual(['Bought'])
     expect((await counts(await waymark.project(3)))[0]).toBe(20)
     await whole.ingest(events(40, 5))

@@ -42,6 +42,18 @@ interface Parts extends SavedHome {
   cohortFilters(project: ProjectRecord, id: number): Promise<CohortFilters | null>
 }
 
+/** Characters. With the project key, everybody may send texts of any length, and each flag looks at them. */
+const [longestId, longestValue] = [1_000, 10_000]
+
+/** Lists and objects are compared as their JSON, which is made once for all flags. */
+const bounded = (properties: Properties): Properties =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, value]) => {
+      if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return [name, value]
+      return [name, (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, longestValue)]
+    }),
+  )
+
 const isProperties = (value: unknown): value is Properties => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export interface OpenedFlags {
@@ -58,11 +70,13 @@ export function openFlags(parts: Parts): OpenedFlags {
     records,
 
     async values(project, { distinctId, groups = {}, person = {}, groupProperties = {}, only = null }) {
-      const active = await records.active(project)
-      const flags = active.filter(({ key }) => only === null || only.includes(key)).map(evaluated)
-      if (flags.length === 0) return { values: [], hasErrors: false }
+      const wanted = only && new Set(only)
+      const flags = (await records.active(project)).filter(({ key }) => wanted === null || wanted.has(key)).map(evaluated)
+      if (flags.length === 0 || distinctId.length > longestId) return { values: [], hasErrors: flags.length > 0 }
       const types = Object.keys(groups).length > 0 ? await parts.groupTypes(project) : []
-      const keys = new Map(types.flatMap(({ index, name }) => (groups[name] == null ? [] : [[index, String(groups[name])] as const])))
+      const keys = new Map(
+        types.flatMap(({ index, name }) => (groups[name] == null ? [] : [[index, String(groups[name]).slice(0, longestId)] as const])),
+      )
       const given = new Map(
         types.flatMap(({ index, name }) => (isProperties(groupProperties[name]) ? [[index, groupProperties[name]] as const] : [])),
       )
@@ -73,10 +87,10 @@ export function openFlags(parts: Parts): OpenedFlags {
       })
       const subject: Subject = {
         distinctId,
-        person: { ...stored?.person, ...person },
+        person: bounded({ ...stored?.person, ...person }),
         cohorts: stored?.cohorts ?? new Set(),
         groups: new Map(
-          [...keys].map(([index, key]) => [index, { key, properties: { ...stored?.groups.get(index), ...given.get(index) } }]),
+          [...keys].map(([index, key]) => [index, { key, properties: bounded({ ...stored?.groups.get(index), ...given.get(index) }) }]),
         ),
       }
       const readable = stored === null ? flags.filter((one) => isEmpty(neededBy([one], person, given))) : flags

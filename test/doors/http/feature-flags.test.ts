@@ -80,6 +80,12 @@ describe('values', () => {
     expect(await valuesFor('ada', { disable_flags: true })).toEqual({})
   })
 
+  test('are none for an id that nobody has, however long it is, and long texts are looked at to their first part', async () => {
+    expect(await flagsFor('x'.repeat(1_500_000))).toMatchObject({ flags: {}, errorsWhileComputingFlags: true })
+    const long = { plan: 'p'.repeat(500_000), more: Array.from({ length: 100_000 }, (_, i) => i) }
+    expect(await valuesFor('bob', { person_properties: long })).toMatchObject({ pros: false, everybody: true })
+  })
+
   test('come in the form of each version', async () => {
     const newest = await flagsFor('ada')
     expect(newest).toMatchObject({ errorsWhileComputingFlags: false, requestId: expect.any(String), evaluatedAt: expect.any(Number) })

@@ -28,17 +28,17 @@ const shareOf = ({ groups, multivariate }: FlagFilters): number | null => {
     : null
 }
 
+/** What clients that compute values need too. */
+const definitionOf = ({ id, key, name, filters, active, deleted, version }: FeatureFlag) => ({
+  ...{ id, key, name, active, deleted, version },
+  filters: filters as Record<string, unknown>,
+  ensure_experience_continuity: false,
+})
+
 const present = async ({ app }: ProjectVisit, flag: FeatureFlag): Promise<FeatureFlagAnswer> => {
   const share = shareOf(flag.filters as unknown as FlagFilters)
   return {
-    id: flag.id,
-    key: flag.key,
-    name: flag.name,
-    filters: flag.filters as Record<string, unknown>,
-    active: flag.active,
-    deleted: flag.deleted,
-    version: flag.version,
-    ensure_experience_continuity: false,
+    ...definitionOf(flag),
     rollout_percentage: share,
     is_simple_flag: share !== null,
     created_by: await presentAuthor(app.accounts, flag.created_by_id),
@@ -96,17 +96,7 @@ export const featureFlags = defineRecords({
       handle: async ({ app, project, query, request }) => {
         const { flags, groupTypes, cohorts } = await app.flags.definitions(project, query.get('send_cohorts') !== null)
         const body: FlagDefinitionsAnswer = {
-          flags: flags.map((flag) => ({
-            id: flag.id,
-            team_id: project.id,
-            key: flag.key,
-            name: flag.name,
-            filters: flag.filters as Record<string, unknown>,
-            active: flag.active,
-            deleted: flag.deleted,
-            version: flag.version,
-            ensure_experience_continuity: false,
-          })),
+          flags: flags.map((flag) => ({ ...definitionOf(flag), team_id: project.id })),
           group_type_mapping: groupTypes,
           cohorts,
         }

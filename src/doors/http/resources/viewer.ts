@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
+import { runInSlices } from '../../../lib/flow/run-in-slices.ts'
 import { jsonText } from '../../../lib/text/json-text.ts'
 import { check, integer, jsonObject, text } from '../../../service/accounts/fields.ts'
 import { inOrder } from '../../../service/pictures/grid.ts'
@@ -43,6 +44,8 @@ const parameters = {
 } as const
 
 const usualHeight = 300
+/** Drawing a large dashboard takes a while: others have their turn between its tiles. */
+const sliceMs = 10
 interface Size {
   readonly width?: number | undefined
   readonly height?: number | undefined
@@ -66,18 +69,24 @@ const markupOf = ({ name, kind, query, answer, error }: SharedInsight, { width, 
   }
 }
 
-/** The tiles of a board that is so wide, in their order; on a narrow one they have no place, and stand in one column. */
-function placed(tiles: ViewedDashboard['tiles'], { width }: Size, timezone: string) {
+/** The tiles of a board that is so wide, in their order; on a narrow one they have no place, and stand in one column. Each step draws one. */
+function* placed(tiles: ViewedDashboard['tiles'], { width }: Size, timezone: string): Generator<void, readonly object[]> {
   const known = tiles.map((one) => ({ id: one.tile, layouts: one.layouts, text: 'text' in one ? one.text : null }))
   const places = inOrder(placesOf(known, width !== undefined && width < wideBoard ? 'xs' : 'sm'))
   const tileOf = new Map(tiles.map((one) => [one.tile, one]))
-  return places.map(({ id, x, y, w, h }) => {
+  const shown: object[] = []
+  for (const { id, x, y, w, h } of places) {
+    yield
     const tile = tileOf.get(id)!
     const place = width !== undefined && width < wideBoard ? null : { x, y, w, h }
-    if ('text' in tile) return { place, text: tile.text, ...(width !== undefined && { markup: tileText(tile.text).map(render).join('') }) }
+    if ('text' in tile) {
+      shown.push({ place, text: tile.text, ...(width !== undefined && { markup: tileText(tile.text).map(render).join('') }) })
+      continue
+    }
     const size = width === undefined ? {} : { width: tileWidth(width, w), height: chartHeight(h) }
-    return { place, insight: { ...sharedInsightJson(tile), ...markupOf(tile, size, timezone) } }
-  })
+    shown.push({ place, insight: { ...sharedInsightJson(tile), ...markupOf(tile, size, timezone) } })
+  }
+  return shown
 }
 
 /** Pages that follow their events ask again and again. */
@@ -149,7 +158,10 @@ export const viewer = defineResource({
         const { size, dates } = readLooks(visit)
         const { timezone } = token.project
         const { tiles, ...dashboard } = await visit.app.viewers.answers.dashboard(token, idIn(visit), dates, visit.request.signal)
-        return unlessKnown(visit, { timezone, dashboard: { ...dashboard, tiles: placed(tiles, size, timezone) } })
+        return unlessKnown(visit, {
+          timezone,
+          dashboard: { ...dashboard, tiles: await runInSlices(placed(tiles, size, timezone), sliceMs) },
+        })
       },
     }),
     row({

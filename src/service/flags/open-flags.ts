@@ -1,9 +1,10 @@
+import { runInSlices } from '../../lib/flow/run-in-slices.ts'
 import type { CohortFilters } from '../../queries/filters/cohort-definition.ts'
 import type { AccountContext } from '../accounts/context.ts'
 import type { FeatureFlag, ProjectRecord } from '../accounts/records.ts'
 import type { SavedHome } from '../saved/asked-project.ts'
 import type { FlagFilters } from './definition.ts'
-import { evaluate, type FlagValue, neededBy, type Subject } from './evaluate.ts'
+import { type EvaluatedFlag, evaluate, type FlagValue, neededBy, type Subject } from './evaluate.ts'
 import { storedFacts } from './facts.ts'
 import type { Properties } from './matching.ts'
 import { createFlagRecords, evaluated, type FlagRecords } from './records.ts'
@@ -54,6 +55,8 @@ const bounded = (properties: Properties): Properties =>
     }),
   )
 
+const sliceMs = 10
+
 const isProperties = (value: unknown): value is Properties => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export interface OpenedFlags {
@@ -95,7 +98,7 @@ export function openFlags(parts: Parts): OpenedFlags {
       }
       const readable = stored === null ? flags.filter((one) => isEmpty(neededBy([one], person, given))) : flags
       const now = context.clock()
-      return { values: readable.map((flag) => evaluate(flag, subject, now)), hasErrors: readable.length < flags.length }
+      return { values: await runInSlices(evaluatedFor(readable, subject, now), sliceMs), hasErrors: readable.length < flags.length }
     },
 
     async definitions(project, withCohorts) {
@@ -115,6 +118,16 @@ export function openFlags(parts: Parts): OpenedFlags {
       return { flags, groupTypes: Object.fromEntries(types.map(({ index, name }) => [String(index), name])), cohorts }
     },
   }
+}
+
+/** Each step computes one: others have their turn between them. */
+function* evaluatedFor(flags: readonly EvaluatedFlag[], subject: Subject, now: Date): Generator<void, readonly FlagValue[]> {
+  const values: FlagValue[] = []
+  for (const flag of flags) {
+    values.push(evaluate(flag, subject, now))
+    yield
+  }
+  return values
 }
 
 const isEmpty = ({ person, cohorts, groups }: ReturnType<typeof neededBy>): boolean =>

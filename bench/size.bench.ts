@@ -16,7 +16,8 @@ import { MemoryShare } from '../src/lib/memory/memory-share.ts'
 import { inOwnProcess, type Measured, machine, median, rounded } from './measure.ts'
 
 // Does the time of a question grow with the number of events alone, also where memory ends? The lists of 1, 10, 100 … million events, made by a generator instead of
-// a store, with a budget that holds all of them and with one that holds a third: the others are read from files. `--events` is the largest number, in millions.
+// a store, with a budget that holds all of them and with one that holds a third: the others are read from files. Then again while a thousand events a second arrive, a
+// tenth of them late. `--events` is the largest number, in millions.
 
 const { values } = parseArgs({
   options: {
@@ -49,8 +50,13 @@ else
       console.log(JSON.stringify({ bench: 'size', what, events, ...figures, peakMb, ...machine() }))
     }
 
-/** Events in order of time, each of a person who is drawn. */
-function generated(events: number): ListSource {
+const arrivingPerSecond = 1000
+/** Answers between which events arrive for as long as they take, but at least for this long. */
+const leastSeconds = 0.1
+
+/** Events in order of time, each of a person who is drawn. `arrive`: further ones on the last day, some of them late. */
+function generated(events: number): ListSource & { readonly arrive: (more: number) => number } {
+  let all = events
   const persons = events / eventsOfPerson
   const mixed = (seq: number) => {
     let x = Math.imul(seq ^ (seq >>> 15), 0x2c1b3c6d)
@@ -77,14 +83,16 @@ function generated(events: number): ListSource {
         for (let i = 0; i < length; i++) {
           const seq = from + i + 1
           batch.person[i] = personOf(seq)
-          batch.time[i] = Math.floor((seq / events) * days * day)
+          const lateDays = seq > events ? (seq % 10 === 0 ? 1 : 0) + (seq - events) / 1e9 : 0
+          batch.time[i] = Math.floor(Math.min(1, seq / events) * days * day - lateDays * day)
           batch.event[i] = mixed(seq * 7 + 3) % names
           batch.seq[i] = seq
         }
         take(batch)
       }
     },
-    state: async () => ({ seq: events, events, mergesMark: '', changedSeq: 0 }),
+    arrive: (more) => (all += more),
+    state: async () => ({ seq: all, events: all, mergesMark: '', changedSeq: 0 }),
     marks: async () => ({ mergesMark: '', changedSeq: 0 }),
     fingerprint: async () => '',
     merges: async () => new Map(),
@@ -98,9 +106,10 @@ async function measure(events: number, memory: number): Promise<Measured> {
     const lists = new ProjectLists(new MemoryShare(memory), { files: listFiles(join(folder, 'lists')), pagesIn: join(folder, 'pages') })
     const source = generated(events)
     const figures: Record<string, number> = {}
+    let upTo = events
     const asked = async <P, R>(fold: Fold<P, R>, params: P) => {
       const begun = performance.now()
-      const answer = await lists.use(source, events, noColumns, (listed) =>
+      const answer = await lists.use(source, upTo, noColumns, (listed) =>
         threads.run(fold, listView(listed), params, new AbortController().signal),
       )
       if (!answer) throw new Error('The lists do not answer')
@@ -133,6 +142,20 @@ async function measure(events: number, memory: number): Promise<Measured> {
     figures.countMs = await medianOf(seriesFold, series('events'))
     figures.uniqueMs = await medianOf(seriesFold, series('persons'))
     figures.funnelMs = await medianOf(funnelFold, funnel)
+    const whileArriving = async <P, R>(fold: Fold<P, R>, params: P) => {
+      const times: number[] = []
+      for (let run = 0; run < Number(values.runs); run++) {
+        const seconds = Math.max(leastSeconds, (times.at(-1) ?? 0) / 1000)
+        upTo = source.arrive(Math.round(seconds * arrivingPerSecond))
+        times.push(await asked(fold, params))
+      }
+      return rounded(median(times))
+    }
+    upTo = source.arrive(60 * arrivingPerSecond)
+    figures.minuteMs = rounded(await asked(seriesFold, series('events')))
+    figures.liveCountMs = await whileArriving(seriesFold, series('events'))
+    figures.liveUniqueMs = await whileArriving(seriesFold, series('persons'))
+    figures.liveFunnelMs = await whileArriving(funnelFold, funnel)
     const before = performance.now()
     await lists.close()
     figures.saveMs = rounded(performance.now() - before)

@@ -25,8 +25,12 @@ function run({ fold, lists, params, parts, shared, kernels }: FoldTask): void {
   try {
     for (let part = Atomics.add(shared, taken, 1); part < parts.length; part = Atomics.add(shared, taken, 1)) {
       const { from, to, selection, page } = parts[part]!
-      const open = page === undefined ? { lists: { ...lists, selection }, params } : reader.open(lists.pages!, page, params)
-      const steps = folds.get(fold)!.run(open.lists, open.params, from, to)
+      const loop = folds.get(fold)!
+      const open =
+        page === undefined
+          ? { lists: { ...reader.inMemory(lists, from, to, loop.over), selection }, params }
+          : reader.open(lists, page, params, loop.over)
+      const steps = loop.run(open.lists, open.params, from, to)
       let step = steps.next()
       while (!step.done && Atomics.load(shared, stopped) === 0) step = steps.next()
       if (!step.done) {

@@ -14,7 +14,7 @@ export interface ListView extends Pick<EventLists, 'start' | 'end' | 'time' | 'e
   readonly extent: Pick<ActorOrder, 'firstTime' | 'lastTime'> | null
   /** The events that meet the conditions of the fold, of the persons that it goes through. Null: it has to find them. */
   readonly selection: SelectionPart | null
-  /** Further persons, whose events are in files. Null: there are none. */
+  /** Further events, in files: of the same persons, too. Null: there are none. */
   readonly pages: PagesView | null
 }
 

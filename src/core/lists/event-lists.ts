@@ -36,7 +36,9 @@ export class EventLists {
   /** Changes when events come or move. */
   version = 0
   events = 0
-  readonly news = new ListNews()
+  /** Further events of the project, in files. */
+  elsewhere = 0
+  readonly news = new ListNews(() => this.events + this.elsewhere)
   /** Persons whose lists have changed. Null: all may have moved. */
   private changed: Set<number> | null = null
   /** Columns that move together with the events. */
@@ -122,19 +124,24 @@ export class EventLists {
     if (this.gaps > mostGaps * this.used) this.compact()
   }
 
-  /** Takes over the events of a person who has none here, in order. Returns where they are. This is no news: they were counted before. */
-  adopt(person: number, time: Float64Array, event: MovingValues['values'], seq: Uint32Array): number {
+  /**
+   * Takes over events of a person that are older than those here, in order; `fill` writes their values of attached columns. Of events with equal times, they come
+   * first. This is no news: they were counted before.
+   */
+  adopt(person: number, time: Float64Array, event: MovingValues['values'], seq: Uint32Array, fill: (at: number) => void): void {
     this.widen(person + 1)
     this.reserve(person, time.length)
-    const at = this.end[person]!
+    const [at, known] = [this.start[person]!, this.end[person]!]
+    if (known > at) for (const values of this.all()) values.copyWithin(at + time.length, at, known)
     if (event.BYTES_PER_ELEMENT > this.event.BYTES_PER_ELEMENT) this.event = wideEnough(this.event, 2 ** (8 * event.BYTES_PER_ELEMENT) - 1)
     this.time.set(time, at)
     this.event.set(event as never, at)
     this.seq.set(seq, at)
-    this.end[person] = at + time.length
+    fill(at)
+    this.end[person] = known + time.length
     this.events += time.length
     this.version++
-    return at
+    this.order(at, at + time.length, this.end[person]!)
   }
 
   /** Moves the events of one person into the list of another. Of events with equal times, those of the survivor come first. */

@@ -32,6 +32,8 @@ export class ListColumn implements MovingValues {
   readonly texts: string[] = []
   private textBytes = 0
   private readonly codes = new Map<string, number>()
+  /** Of the last part. */
+  private lastTexts: { readonly texts: readonly string[]; readonly codes: Int32Array } | null = null
   private coded: NumberCodes | null
   private discarded = 0
 
@@ -75,7 +77,7 @@ export class ListColumn implements MovingValues {
   /** Writes the values of a part to the indexes of its rows; a negative index is skipped. */
   write({ texts, values: given }: ColumnPart, indexes: Int32Array): void {
     if (texts) {
-      const translated = Int32Array.from(texts, (text) => this.code(text))
+      const translated = this.translated(texts)
       this.widen(this.texts.length - 1)
       const { values } = this
       for (let row = 0; row < given.length; row++) if (indexes[row]! >= 0) values[indexes[row]!] = translated[given[row]!]!
@@ -84,6 +86,13 @@ export class ListColumn implements MovingValues {
     const first = this.coded ? this.writeCodes(given, indexes) : 0
     const { values } = this
     for (let row = first; row < given.length; row++) if (indexes[row]! >= 0) values[indexes[row]!] = given[row]!
+  }
+
+  /** The codes of texts. Several parts may have the same ones. */
+  private translated(texts: readonly string[]): Int32Array {
+    if (this.lastTexts?.texts !== texts || this.lastTexts.codes.length !== texts.length)
+      this.lastTexts = { texts, codes: Int32Array.from(texts, (text) => this.code(text)) }
+    return this.lastTexts.codes
   }
 
   /** Returns the row at which the numbers have become too many for codes. */

@@ -28,7 +28,7 @@ export interface LoadedColumn {
 /** The lists of a project in memory, and their columns. */
 export class LoadedLists {
   readonly lists: EventLists
-  /** The events of further persons, in files. Null: all are in memory. */
+  /** Further events, in files. Null: all are in memory. */
   readonly pages: PagedEvents | null
   /** The last record whose event is in the lists. */
   seq: number
@@ -52,6 +52,7 @@ export class LoadedLists {
     this.lists = lists
     this.pages = pages
     this.selections = new Selections(lists)
+    lists.elsewhere = pages?.events ?? 0
     const bytesOf = () => (pages ? EventLists.bytesOf(this.events, lists.persons) : lists.bytes)
     this.counts = new KeptCounts(lists, bytesOf, () => this.events)
     this.seq = seq
@@ -61,7 +62,8 @@ export class LoadedLists {
 
   get bytes(): number {
     const { lists, selections, counts, pages, persons } = this
-    let bytes = lists.bytes + selections.bytes + counts.bytes + (pages?.bytes ?? 0) + (persons?.of.values.byteLength ?? 0)
+    let bytes =
+      lists.bytes + lists.news.bytes + selections.bytes + counts.bytes + (pages?.bytes ?? 0) + (persons?.of.values.byteLength ?? 0)
     for (const { column, order } of this.columns.values())
       bytes += column.bytes + (order ? orderBytes(order.of.entry.length, order.of.actors) : 0)
     for (const values of this.keyValues.values()) bytes += values.bytes
@@ -76,13 +78,12 @@ export class LoadedLists {
 
   /** Adds events whose persons are resolved. */
   add(batch: EventBatch): void {
-    this.pages?.move(batch.person, this.lists, this.columns)
     this.lists.add(batch)
   }
 
   /** Moves the events of one person into the list of another. */
   merge(merged: number, survivor: number): void {
-    this.pages?.move([merged, survivor], this.lists, this.columns)
+    this.pages?.move([merged], this.lists, this.columns)
     this.lists.merge(merged, survivor)
   }
 
@@ -205,7 +206,7 @@ export class LoadedLists {
   }
 }
 
-const imageVersion = 4
+const imageVersion = 5
 
 interface ImageHeader {
   readonly version: number

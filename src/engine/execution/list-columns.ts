@@ -6,6 +6,7 @@ import { walk } from '../../language/resolver/typed-walk.ts'
 import { codesOf, doubles, integers, TextCodes } from '../../queries/answers/vectors.ts'
 import type { FoldAsk, KeyColumnAsk, ListColumnAsk, ReadColumnAsk } from '../../queries/kind.ts'
 import { type Refusal, refuse } from '../../queries/refusals.ts'
+import { manyRecords, readCoded } from './coded-columns.ts'
 import type { Compiled } from './compile.ts'
 import type { TakePart } from './ports.ts'
 import { type TokenValue, tokenValue } from './token-values.ts'
@@ -47,9 +48,13 @@ export async function columnSource(
   return {
     columns: specs,
     actors: actors ? { column: specs[actors.column] as ReadSpec, except: actors.except } : null,
-    ofEvents(wanted, after, last, take) {
+    async ofEvents(wanted, after, last, take) {
       const asked = wanted.map((spec) => askOf<ReadColumnAsk>(spec))
-      return run(eventQuery(asked, after, last), (part) => take(...partsOf(part, asked)))
+      const plain = eventQuery(asked, after, last)
+      if (last - after < manyRecords || !asked.some(({ type }) => type === 'codes'))
+        return run(plain, (part) => take(...partsOf(part, asked)))
+      const other = (part: Table, i: number) => partOf(part, `value_${i}`, asked[i]!.type)
+      return readCoded({ plain, asks: asked, after, last, run, other }, take)
     },
     ofPersons(spec, after, take) {
       const asked = [askOf<ReadColumnAsk>(spec)]

@@ -5,8 +5,11 @@ export type ListChange =
   | { readonly kind: 'events'; readonly batch: EventBatch }
   | { readonly kind: 'merge'; readonly merged: number; readonly survivor: number }
 
-/** Events that are remembered. What has not followed by then begins anew. */
-const mostEvents = 1 << 16
+/** Events that are remembered at least. What has not followed by then is counted once more. */
+const leastEvents = 1 << 16
+/** Of all events: to follow so many takes about as long as to count all. */
+const share = 1 / 64
+const bytesOfEvent = 24
 
 /** The latest changes of the lists, for those that follow them. */
 export class ListNews {
@@ -18,12 +21,22 @@ export class ListNews {
   first = 0
   private changes: ListChange[] = []
   private events = 0
+  private readonly eventsOfAll: () => number
+
+  constructor(eventsOfAll: () => number) {
+    this.eventsOfAll = eventsOfAll
+  }
+
+  get bytes(): number {
+    return this.events * bytesOfEvent
+  }
 
   add({ person, time, event, seq }: EventBatch): void {
     if (this.isOff) return
     this.push({ kind: 'events', batch: { person: person.slice(), time: time.slice(), event: event.slice(), seq: seq.slice() } })
     this.events += person.length
-    while (this.events > mostEvents) this.forget(this.first + 1)
+    const most = Math.max(leastEvents, this.eventsOfAll() * share)
+    while (this.events > most) this.forget(this.first + 1)
   }
 
   merge(merged: number, survivor: number): void {

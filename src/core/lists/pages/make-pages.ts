@@ -160,7 +160,7 @@ export interface PageArrays {
 /** Few values are copied faster one by one. */
 const fewValues = 32
 
-export function copy(from: { readonly [i: number]: number }, to: { [i: number]: number }, first: number, last: number, at: number): void {
+function copy(from: { readonly [i: number]: number }, to: { [i: number]: number }, first: number, last: number, at: number): void {
   if (last - first > fewValues) (to as Float64Array).set((from as Float64Array).subarray(first, last), at)
   else for (let i = first; i < last; i++) to[at + i - first] = from[i]!
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { mustHold } from '../../../errors/invariants.ts'
 import type { SomeColumn } from '../columns.ts'
 import { EventLists } from '../event-lists.ts'
-import { arrayOfWidth, ListColumn } from '../list-column.ts'
+import { arrayOfWidth, ListColumn, type Values } from '../list-column.ts'
 import { LoadedLists, type Merges } from '../loaded-lists.ts'
 import type { ColumnSource, ColumnSpec, ListSource, ReadSpec } from '../ports.ts'
 import { type MakePages, makePages } from './make-pages.ts'
@@ -24,7 +24,7 @@ const pageShare = 1 / 64
 /** Of the memory, while pages or columns are made. */
 const makingShare = 1 / 2
 const leastMaking = 1 << 16
-/** Events that have moved into memory go back when they take more of it. */
+/** Events that are in memory go to the files when they take more of it. */
 const movedShare = 1 / 4
 /** Columns that lack more records are not rewritten: they are read again when they are asked for. */
 const mostLacked = 2_000_000
@@ -204,8 +204,10 @@ export class PageStore {
     for (let person = 0; person < staying.length; person++) {
       if (staying[person] === 0) continue
       const [first, last] = [lists.start[person]!, lists.end[person]!]
-      const at = left.adopt(person, lists.time.subarray(first, last), lists.event.subarray(first, last), lists.seq.subarray(first, last))
-      for (const [i, { column }] of [...columns.values()].entries()) column.adopt(before[i]!.subarray(first, last), at)
+      const part = <V extends Values | Uint32Array>(values: V) => values.subarray(first, last) as V
+      left.adopt(person, part(lists.time), part(lists.event), part(lists.seq), (at) => {
+        for (const [i, { column }] of [...columns.values()].entries()) column.adopt(part(before[i]!), at)
+      })
     }
     for (const [key, values] of loaded.ofPersons) moved.ofPersons.set(key, values)
     moved.counts.takeOver(loaded.counts)

@@ -1,8 +1,8 @@
 import type { SomeColumn } from '../columns.ts'
 import type { Make } from '../ports.ts'
 
-// Lists that do not fit into memory lie in files, in pages: the events of some persons after each other, in order of person and time. A page never changes. The
-// lists of persons who get further events move into memory, until all pages are rewritten.
+// Lists that do not fit into memory lie in files, in pages: the events of some persons after each other, in order of person and time. A page never changes.
+// Further events of these persons are in memory, until all pages are rewritten.
 
 /** Where one array of a page is in a file. */
 export interface Stretch {
@@ -51,7 +51,7 @@ export interface PagesView {
   /** By person, relative to the first event of the page. */
   readonly start: Int32Array
   readonly end: Int32Array
-  /** By page, events that have moved into memory: pairs of first and end. Null: none have. */
+  /** By page, events that have moved into memory, since their persons were merged: pairs of first and end. Null: none have. */
   readonly gone: readonly (Int32Array | null)[]
   readonly columns: readonly PageColumnView[]
   /** Texts of columns that others are made from, by index. */

@@ -19,7 +19,7 @@ export interface PagesShape {
 /** Columns of the events in memory, by key. */
 export type ColumnsInMemory = ReadonlyMap<string, { readonly column: ListColumn }>
 
-/** The events that lie in files. Those of persons who get further events move into memory. */
+/** The events that lie in files. Further events of the same persons are in memory. Those of persons who are merged into others move there. */
 export class PagedEvents {
   readonly folder: string
   readonly pages: readonly Page[]
@@ -96,8 +96,9 @@ export class PagedEvents {
     })
     for (const person of persons) {
       const [first, last] = [this.start[person]!, this.end[person]!]
-      const at = lists.adopt(person, time(first, last) as Float64Array, name(first, last), new Uint32Array(seq(first, last).buffer))
-      for (const { column, read } of values) column.adopt(read(first, last), at)
+      lists.adopt(person, time(first, last) as Float64Array, name(first, last), new Uint32Array(seq(first, last).buffer), (at) => {
+        for (const { column, read } of values) column.adopt(read(first, last), at)
+      })
       this.gone[index]!.push(first, last)
       this.moved += last - first
       this.end[person] = first

@@ -3,20 +3,19 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { EventLists } from '../event-lists.ts'
 import type { Values } from '../list-column.ts'
 import { sharedArray } from '../shared-array.ts'
-import { copy, PageWriter, rangesOf } from './make-pages.ts'
+import { copyJoined, joinEntries } from './joined.ts'
+import { PageWriter, rangesOf } from './make-pages.ts'
 import { type Page, type PageColumn, recordsFile, whatFile } from './page.ts'
 import { readStretch, StretchWriter } from './page-files.ts'
 import { type ColumnsInMemory, ofWidth, PagedEvents } from './paged-events.ts'
 
 // Writes all pages anew, together with the events that have moved into memory.
 
-/** Persons of a page, and where the events of each are: there, or in memory. */
+/** The events of some persons: entries of their page, and `~entry` of those in memory. */
 interface Sources {
-  readonly first: number
   /** By person minus the first one. */
   readonly counts: Int32Array
-  readonly start: Int32Array
-  readonly isInMemory: Uint8Array
+  readonly entries: Int32Array
 }
 
 /** `staying`: by person, 1 if the events stay in memory. */
@@ -42,12 +41,18 @@ export async function rewritePages(
     for (const [i, key] of keys.entries()) writers.set(key, await StretchWriter.create(folder, `column-${i + 1}`))
     const behind = { first: paged.start.length, end: persons, page: null }
     for (const { first, end: last, page } of [...paged.pages.map((one) => ({ ...one, page: one })), behind]) {
-      const all = sourcesOf(paged, lists, staying, first, last)
       const old = page && oldArrays(paged, page)
+      const all = sourcesOf(paged, lists, staying, first, last, old?.time ?? noTimes)
+      let behind = 0
       for (const [from, to] of rangesOf(all.counts, eventsOfPage)) {
         const events = all.counts.subarray(from, to).reduce((sum, count) => sum + count, 0)
-        const gathered = (inPage: Values | Uint32Array | null, inMemory: Values | Uint32Array): Values | Uint32Array =>
-          gather(all, from, to, events, inPage, inMemory)
+        const entries = all.entries.subarray(behind, behind + events)
+        behind += events
+        const gathered = (inPage: Values | Uint32Array | null, inMemory: Values | Uint32Array): Values | Uint32Array => {
+          const values = ofWidth(Math.max(inPage?.BYTES_PER_ELEMENT ?? 1, inMemory.BYTES_PER_ELEMENT), events)
+          copyJoined(entries, inPage ?? noTimes, inMemory, values, 0)
+          return values
+        }
         const time = gathered(old?.time ?? null, lists.time) as Float64Array
         const event = gathered(old?.event ?? null, lists.event) as EventLists['event']
         const seq = new Uint32Array(gathered(old?.seq ?? null, lists.seq).buffer)
@@ -77,37 +82,31 @@ export async function rewritePages(
   return rewritten
 }
 
-function sourcesOf(paged: PagedEvents, lists: EventLists, staying: Uint8Array, first: number, end: number): Sources {
-  const counts = new Int32Array(end - first)
-  const start = new Int32Array(end - first)
-  const isInMemory = new Uint8Array(end - first)
-  for (let person = first; person < end; person++) {
-    const inPage = person < paged.start.length ? paged.end[person]! - paged.start[person]! : 0
-    const inMemory = person < lists.persons && staying[person] === 0 ? lists.end[person]! - lists.start[person]! : 0
-    isInMemory[person - first] = inPage > 0 ? 0 : 1
-    counts[person - first] = inPage || inMemory
-    start[person - first] = inPage > 0 ? paged.start[person]! : inMemory > 0 ? lists.start[person]! : 0
-  }
-  return { first, counts, start, isInMemory }
-}
+const noTimes = new Float64Array(0)
 
-function gather(
-  { counts, start, isInMemory }: Sources,
-  from: number,
-  to: number,
-  events: number,
-  inPage: Values | Uint32Array | null,
-  inMemory: Values | Uint32Array,
-): Values | Uint32Array {
-  const all = ofWidth(Math.max(inPage?.BYTES_PER_ELEMENT ?? 1, inMemory.BYTES_PER_ELEMENT), events)
-  let at = 0
-  for (let person = from; person < to; person++) {
-    const count = counts[person]!
-    if (count === 0) continue
-    copy(isInMemory[person] === 1 ? inMemory : inPage!, all, start[person]!, start[person]! + count, at)
-    at += count
+/** `time`: of the page. */
+function sourcesOf(
+  { start, end }: PagedEvents,
+  lists: EventLists,
+  staying: Uint8Array,
+  first: number,
+  behind: number,
+  time: Float64Array,
+): Sources {
+  const counts = new Int32Array(behind - first)
+  const isHere = (person: number) => person < lists.persons && staying[person] === 0
+  for (let person = first; person < behind; person++) {
+    const inPage = person < start.length ? end[person]! - start[person]! : 0
+    counts[person - first] = inPage + (isHere(person) ? lists.end[person]! - lists.start[person]! : 0)
   }
-  return all
+  const entries = new Int32Array(counts.reduce((sum, count) => sum + count, 0))
+  let at = 0
+  for (let person = first; person < behind; person++) {
+    const page = person < start.length ? { time, first: start[person]!, end: end[person]! } : { time, first: 0, end: 0 }
+    const memory = isHere(person) ? { time: lists.time, first: lists.start[person]!, end: lists.end[person]! } : { time, first: 0, end: 0 }
+    at = joinEntries(page, memory, entries, at)
+  }
+  return { counts, entries }
 }
 
 function oldArrays({ folder }: PagedEvents, { what, records, events, nameBytes }: Page) {

@@ -46,6 +46,14 @@ export const queryExamples: { readonly [K in Exclude<keyof FieldsByKind, Wrapper
   TeamTaxonomyQuery: { kind: 'TeamTaxonomyQuery' },
   EventTaxonomyQuery: { kind: 'EventTaxonomyQuery', event: '$pageview' },
   ActorsPropertyTaxonomyQuery: { kind: 'ActorsPropertyTaxonomyQuery', properties: ['email'] },
+  CalendarHeatmapQuery: {
+    kind: 'CalendarHeatmapQuery',
+    series: [{ kind: 'EventsNode', event: '$pageview' }],
+    dateRange: { date_from: '-30d' },
+  },
+  GroupsQuery: { kind: 'GroupsQuery', group_type_index: 0, select: ['group_name', 'key', 'created_at'] },
+  SessionsQuery: { kind: 'SessionsQuery', select: ['session_id', '$start_timestamp', '$entry_current_url'], after: '-30d' },
+  SessionsTimelineQuery: { kind: 'SessionsTimelineQuery', after: '-30d' },
   EventsQuery: { kind: 'EventsQuery', select: ['event', 'timestamp'], after: '-30d' },
   ActorsQuery: { kind: 'ActorsQuery', select: ['actor'] },
   InsightActorsQueryOptions: {

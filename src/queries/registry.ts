@@ -13,6 +13,9 @@ import { pathsActors } from './paths/actors.ts'
 import { pathsKind } from './paths/index.ts'
 import { retentionActors } from './retention/actors.ts'
 import { retention } from './retention/index.ts'
+import { groupsKind } from './rows/groups.ts'
+import { sessionsKind } from './rows/sessions.ts'
+import { timelineKind } from './rows/timeline.ts'
 import { hogQlAutocomplete } from './sql/editor/autocomplete.ts'
 import { databaseSchema } from './sql/editor/database-schema.ts'
 import { hogQlMetadata } from './sql/editor/metadata.ts'
@@ -21,6 +24,7 @@ import { stickinessActors, stickinessInsightActors } from './stickiness/actors.t
 import { stickiness } from './stickiness/index.ts'
 import { actorsTaxonomy, eventTaxonomy, teamTaxonomy } from './taxonomy/index.ts'
 import { trendsActors } from './trends/actors.ts'
+import { calendarHeatmapKind } from './trends/calendar-heatmap.ts'
 import { trends } from './trends/index.ts'
 import { viewerKind } from './viewer/index.ts'
 import { webExternalClicks } from './web/external-clicks.ts'
@@ -64,6 +68,10 @@ const plainKinds = [
   teamTaxonomy,
   eventTaxonomy,
   actorsTaxonomy,
+  calendarHeatmapKind,
+  groupsKind,
+  sessionsKind,
+  timelineKind,
   eventsKind(actorSources),
   actorsKind(actorSources),
   actorOptionsKind(actorSources),

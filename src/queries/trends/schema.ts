@@ -66,7 +66,10 @@ export const trendsSchema = fields(
     aggregation_group_type_index: nullish(groupTypeIndex),
   },
   'query',
-).superRefine((query, context) => {
+).superRefine(checkTrends)
+
+/** What the fields say together. */
+export function checkTrends(query: Displayed, context: Pick<z.RefinementCtx, 'addIssue'>): void {
   const wrong = (message: string, ...path: (string | number)[]) => context.addIssue({ code: 'custom', message, path })
   query.series.forEach((series, i) => {
     if (mathFacts(series.math).counts === 'numbers' && !series.math_property)
@@ -85,7 +88,7 @@ export const trendsSchema = fields(
     const parsed = parseFormula(formula, query.series.length)
     if ('problem' in parsed) wrong(parsed.problem, 'trendsFilter', ...path)
   }
-})
+}
 
 interface Displayed {
   readonly conversionGoal?: unknown

@@ -1,9 +1,9 @@
 import type { Chart } from './chart.ts'
 import { funnelsChart } from './charts/funnels.ts'
-import { correlationChart, lifecycleChart, pathsChart, stickinessChart, tableChart } from './charts/others.ts'
+import { correlationChart, lifecycleChart, pathsChart, stickinessChart, tableChart, timelineChart } from './charts/others.ts'
 import { retentionChart } from './charts/retention.ts'
 import { statementChart } from './charts/statement.ts'
-import { trendsChart } from './charts/trends.ts'
+import { calendarHeatmapChart, trendsChart } from './charts/trends.ts'
 import { type Fields, fieldsOf } from './charts/values.ts'
 import { overviewChart, vitalsPathsChart, webTableChart } from './charts/web.ts'
 
@@ -15,6 +15,8 @@ const readers: Readonly<Record<string, (query: Fields, answer: Fields, timezone:
   LifecycleQuery: lifecycleChart,
   PathsQuery: pathsChart,
   FunnelCorrelationQuery: correlationChart,
+  CalendarHeatmapQuery: calendarHeatmapChart,
+  SessionsTimelineQuery: timelineChart,
   WebOverviewQuery: overviewChart,
   WebStatsTableQuery: webTableChart,
   WebGoalsQuery: webTableChart,

@@ -128,15 +128,15 @@ test('after a restart without damage the files are read again, and not made', as
   expect(reports).toEqual([])
 })
 
-test('events that have moved into memory go back to files', async () => {
+test('events that have arrived go to files once they take much memory', async () => {
   await askBoth(trend)
   const before = generation()
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < 8; round++) {
     await project.ingest({
-      batch: Array.from({ length: 700 }, (_, i) => ({
+      batch: Array.from({ length: 10_000 }, (_, i) => ({
         event: 'visit',
-        distinct_id: `somebody-${round * 500 + i}`,
-        timestamp: '2026-03-05T10:00:00Z',
+        distinct_id: `somebody-${(round * 500 + i) % 2400}`,
+        timestamp: new Date(Date.UTC(2026, 2, 5) + i * 1000).toISOString(),
         properties: { plan: `plan ${i % 5}` },
       })),
     })
@@ -146,6 +146,7 @@ test('events that have moved into memory go back to files', async () => {
   expect(generation()).not.toBe(before)
   await opened()
   expect(await askBoth(trend)).toBe(true)
+  expect(await askBoth(funnel)).toBe(true)
 })
 
 test('a disk that takes no more fails no question, and what is there stays in use', async () => {

@@ -45,7 +45,12 @@ beforeAll(async () => {
   const sent = (event: string, properties: object) => ({ event, distinct_id: 'u1', timestamp: '2026-01-03T10:00:00Z', properties })
   const click = { $event_type: 'click', $external_click_url: 'https://other.test/x?q=1', $session_id: sessionAt('2026-01-03T10:00:00Z') }
   await project.ingest({
-    batch: [...batch, sent('$web_vitals', { $web_vitals_LCP_value: 1200, $pathname: '/1' }), sent('$autocapture', click)],
+    batch: [
+      ...batch,
+      sent('$groupidentify', { $group_type: 'company', $group_key: 'acme', $group_set: { name: 'Acme' } }),
+      sent('$web_vitals', { $web_vitals_LCP_value: 1200, $pathname: '/1' }),
+      sent('$autocapture', click),
+    ],
   })
   await project.createAction({ name: 'Paid', steps: [{ event: 'purchase' }] })
 })
@@ -175,6 +180,10 @@ const queries: Readonly<Record<string, readonly [kind: string, query: object]>> 
   ],
   actors: ['table', { kind: 'ActorsQuery', select: ['id', 'created_at'] }],
   events: ['table', { kind: 'EventsQuery', select: ['event', 'timestamp', 'properties.browser'], after: '2026-01-01' }],
+  'hours of the week': ['grid', { kind: 'CalendarHeatmapQuery', series: steps.slice(0, 1), dateRange }],
+  sessions: ['table', { kind: 'SessionsQuery', select: ['session_id', '$start_timestamp', '$pageview_count'], after: 'all' }],
+  timeline: ['table', { kind: 'SessionsTimelineQuery', after: 'all' }],
+  groups: ['table', { kind: 'GroupsQuery', group_type_index: 0 }],
   statement: ['table', { kind: 'SqlLikeQuery', query: 'select event, count() as n, max(timestamp) from events group by event' }],
   'web overview': ['table', { kind: 'WebOverviewQuery', dateRange, properties: [], compareFilter: { compare: true } }],
   'web table': ['table', { kind: 'WebStatsTableQuery', dateRange, properties: [], breakdownBy: 'Page', includeBounceRate: true }],

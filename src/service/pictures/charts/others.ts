@@ -91,6 +91,14 @@ export function correlationChart(_query: Fields, answer: Fields): Chart {
 }
 
 /** Any list of rows: lists in the order of the columns, or objects. */
+/** The events of sessions, each in a row of its own. */
+export function timelineChart(query: Fields, answer: Fields, timezone: string): Chart {
+  const results = objectsOf(answer.results).flatMap(({ sessionId, events }) =>
+    objectsOf(events).map((event) => [event.timestamp, event.event, event.distinct_id, sessionId ?? '']),
+  )
+  return tableChart(query, { columns: ['Time', 'Event', 'Distinct id', 'Session'], results }, timezone)
+}
+
 export function tableChart(_query: Fields, answer: Fields, timezone: string): Chart {
   const results = listOf(answer.results)
   const objects = objectsOf(results)

@@ -212,6 +212,14 @@ function mapChart(rows: readonly Fields[], format: NumberFormat): Chart | null {
 
 export const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 
+/** The same as a query of its own. */
+export const calendarHeatmapChart = (query: Fields, answer: Fields, timezone: string): Chart =>
+  trendsChart(
+    { ...query, trendsFilter: { display: 'CalendarHeatmap' } },
+    { ...answer, results: [{ calendar_heatmap_data: answer.results }] },
+    timezone,
+  )
+
 /** Hours of the week, of a comparison of both periods: one below the other, in the same shades. */
 function weekChart(rows: readonly Fields[], format: NumberFormat): Chart {
   const weeks = weeksOf(rows).map(({ row, isPrevious }) => {

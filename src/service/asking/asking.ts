@@ -12,6 +12,7 @@ import { createObservedQueries, type ObservedQueries } from './observed-queries.
 import { createQueryRuns, type Polled, presentRun, type QueryRuns, runText, type Work, type Working } from './query-runs.ts'
 import type { RefreshMode } from './refresh.ts'
 import { cachedAnswer, createResultCache, isCachedKind, newAnswer, staleAt } from './result-cache.ts'
+import { type Moment, RunningAnswers } from './running-answers.ts'
 
 // Handles one request, over HTTP or from the library: returns a cached answer, waits for a new one, or returns a status to poll.
 
@@ -90,6 +91,7 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
   const { clock } = accounts.context
   const results = createResultCache()
   const runs = createQueryRuns(accounts, answers)
+  const running = new RunningAnswers()
 
   const wanted: Asking['wanted'] = (project, query, { name = library, signal }, more = {}) => {
     const kind = isCachedKind(query.kind) ? `${project.id} ${query.kind}` : null
@@ -109,17 +111,21 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
       const isCached = asked.isSaved === true || isCachedKind(query.kind)
       const key = results.keyOf(query, project)
 
+      const moment = (): Moment => ({ key, position: source.position(), kept: keptText(project, clock()) })
+
       const compute: Work = async (signal, begin, working) => {
-        const position = source.position()
+        const about = moment()
         const computedAt = clock()
         const background = working ? { isBackground: true, seconds: working.seconds } : { isBackground: asker.isBackground === true }
         const context = wanted(project, query, { ...asker, signal }, { begin, ...background })
-        const { answer, endsAt } = await source.compute(query, { wanted: context, progress: working?.progress })
-        if (!isCached) return answer
-        const { length } = await answer.text()
-        const stale = staleAt({ endsAt, computedAt }, query)
-        const kept = keptText(project, computedAt)
-        const entry = { key, answer, length, endsAt, position, kept, computedAt, staleAt: stale, timezone: project.timezone }
+        const computed = () => source.compute(query, { wanted: context, progress: working?.progress })
+        if (!isCached) return (await computed()).answer
+        const entry = await running.run(about, async () => {
+          const { answer, endsAt } = await computed()
+          const { length } = await answer.text()
+          const stale = staleAt({ endsAt, computedAt }, query)
+          return { ...about, answer, length, endsAt, computedAt, staleAt: stale, timezone: project.timezone }
+        })
         results.keep(entry)
         return newAnswer(entry)
       }
@@ -141,7 +147,11 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
         const place = takePlace()
         const attended = runs.attend(project.id, client_query_id, asker.signal)
         try {
-          return { answer: await inPlace(place, attended.signal, attended.begin) }
+          const isShared = isCached && refresh !== 'force_blocking'
+          // Without a pause where nobody is waited for: those who ask now wait for this one.
+          const waiting = isShared ? running.waitFor(moment(), AbortSignal.any([attended.signal, place.stop.signal])) : null
+          const found = waiting && (await waiting)
+          return { answer: found ? await cachedAnswer(found) : await inPlace(place, attended.signal, attended.begin) }
         } finally {
           attended.end()
           place.give()

@@ -1,20 +1,25 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
+import { Answer } from '../../../src/engine/admission/answer.ts'
 import { type LocalWaymark, open } from '../../../src/engine.ts'
 import type { LocalProject } from '../../../src/project.ts'
+import type { ProjectRecord } from '../../../src/service/accounts/records.ts'
+import { type AskedRequest, createAsking, type Outcome, type Source } from '../../../src/service/asking/asking.ts'
 
 // The library and the HTTP API of one directory share cached answers and running queries.
 
 let waymark: LocalWaymark
 let project: LocalProject
+let record: ProjectRecord
 let http: (method: string, path: string, body?: object) => Promise<{ status: number; body: Record<string, unknown> | null }>
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:', threads: 1, clock: () => new Date('2026-02-01T12:00:00Z') })
   const start = await waymark.accounts.firstStart({})
   project = await waymark.project(start.project.id)
+  record = start.project
   const handler = createHandler(waymark)
   http = async (method, path, body) => {
     const answer = await handler(
@@ -144,4 +149,96 @@ test('closing a directory stores how its async queries ended', async () => {
   } finally {
     await rm(dataDir, { recursive: true, force: true })
   }
+})
+
+describe('questions that are asked while their answer is being computed', () => {
+  /** A source that answers when it is told to. */
+  const sourceOf = () => {
+    const computing: { readonly signal: AbortSignal | undefined; readonly end: (count: number | Error) => void }[] = []
+    let position = 1
+    const source: Source = {
+      project: record,
+      position: () => position,
+      compute: (_, { wanted: { signal } }) =>
+        new Promise((resolve, reject) => {
+          if (signal?.aborted) return reject(signal.reason)
+          signal?.addEventListener('abort', () => reject(signal.reason))
+          const end = (count: number | Error) =>
+            count instanceof Error ? reject(count) : resolve({ answer: Answer.of({ results: [{ count }] }), endsAt: null })
+          computing.push({ signal, end })
+        }),
+    }
+    return { source, computing, arrive: () => void position++ }
+  }
+  const asking = () => createAsking(waymark.accounts, {} as never, () => ({}) as never)
+  const asked = (refresh: AskedRequest['refresh'] = 'blocking'): AskedRequest => ({
+    query: trends,
+    refresh,
+    client_query_id: null,
+    wantsStatus: false,
+  })
+  const countIn = async (outcome: Promise<Outcome>) => {
+    const found = await outcome
+    if (!('answer' in found)) throw new Error('A status')
+    const { results, is_cached } = JSON.parse(await found.answer.text()) as Shown
+    return [results![0]!.count, is_cached]
+  }
+  const turn = () => new Promise((resume) => setImmediate(resume))
+
+  test('wait for it, and have it together', async () => {
+    const [{ source, computing }, { ask: askOf }] = [sourceOf(), asking()]
+    const all = Array.from({ length: 10 }, () => askOf(source, asked(), {}))
+    await turn()
+    expect(computing).toHaveLength(1)
+    computing[0]!.end(7)
+    expect(await Promise.all(all.map(countIn))).toEqual([[7, false], ...Array.from({ length: 9 }, () => [7, true])])
+  })
+
+  test('compute their own once there are further events, or where a new answer is asked for', async () => {
+    const [{ source, computing, arrive }, { ask: askOf }] = [sourceOf(), asking()]
+    const first = askOf(source, asked(), {})
+    await turn()
+    arrive()
+    const second = askOf(source, asked(), {})
+    const third = askOf(source, asked('force_blocking'), {})
+    await turn()
+    expect(computing).toHaveLength(3)
+    for (const [i, { end }] of computing.entries()) end(i)
+    expect(await Promise.all([first, second, third].map(countIn))).toEqual([
+      [0, false],
+      [1, false],
+      [2, false],
+    ])
+  })
+
+  test('do not fail with it, nor end with whoever asked first', async () => {
+    const [{ source, computing }, { ask: askOf }] = [sourceOf(), asking()]
+    const leaving = new AbortController()
+    const first = askOf(source, asked(), { signal: leaving.signal })
+    const second = askOf(source, asked(), {})
+    await turn()
+    expect(computing).toHaveLength(1)
+    leaving.abort(new Error('left'))
+    await expect(first).rejects.toThrow('left')
+    await turn()
+    expect(computing).toHaveLength(2)
+    computing[1]!.end(3)
+    expect(await countIn(second)).toEqual([3, false])
+    const failing = askOf(source, asked('force_blocking'), {})
+    await turn()
+    computing[2]!.end(new Error('out of memory'))
+    await expect(failing).rejects.toThrow('out of memory')
+  })
+
+  test('leave alone', async () => {
+    const [{ source, computing }, { ask: askOf }] = [sourceOf(), asking()]
+    const leaving = new AbortController()
+    const first = askOf(source, asked(), {})
+    const second = askOf(source, asked(), { signal: leaving.signal })
+    await turn()
+    leaving.abort(new Error('left'))
+    await expect(second).rejects.toThrow('left')
+    computing[0]!.end(5)
+    expect(await countIn(first)).toEqual([5, false])
+  })
 })

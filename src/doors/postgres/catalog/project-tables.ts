@@ -93,10 +93,11 @@ function eventView(event: string, name: string, properties: readonly TableColumn
   }
 }
 
+type Samples = Map<string, Map<string, unknown>>
+
 /** Keys of the latest events of each name, with the values of one of them. */
-async function samples(api: Api, project: number): Promise<Map<string, Map<string, unknown>>> {
-  const query = `select event, toString(properties) from events where timestamp > now() - interval 90 day order by timestamp desc limit ${latestEvents} by event limit ${mostEvents * latestEvents}`
-  const found = new Map<string, Map<string, unknown>>()
+async function samples(api: Api, project: number, condition: string, found: Samples = new Map()): Promise<Samples> {
+  const query = `select event, toString(properties) from events where ${condition} order by timestamp desc limit ${latestEvents} by event limit ${mostEvents * latestEvents}`
   const { results } = await api.ask(project, { kind: 'SqlLikeQuery', query }).catch(() => ({ results: [] }))
   for (const [event, text] of results as readonly (readonly [string, string])[]) {
     const known = found.get(event) ?? new Map<string, unknown>()
@@ -121,13 +122,15 @@ export async function loadTables(api: Api, project: number): Promise<ProjectTabl
     api.allowed<{ results: readonly ViewAnswer[] }>(`${path}/warehouse_saved_queries/?limit=${mostViews}`),
     api.allowed<{ results: readonly Definition[] }>(`${path}/event_definitions/?limit=${mostEvents}`),
     definitionsOf(api, path),
-    samples(api, project),
+    samples(api, project, 'timestamp > now() - interval 90 day'),
   ])
   const tables = new Map<string, ProjectTable>()
   for (const name of offered) tables.set(name, languageTable(name))
   const base = tables.get('events')!
   for (const view of views?.results ?? []) if (!tables.has(view.name)) tables.set(view.name, savedView(view))
   const known = new Map(properties?.map((one) => [one.name, one]))
+  const rare = (events?.results ?? []).filter(({ name }) => !found.has(name)).map(({ name }) => textOf(name))
+  if (rare.length > 0) await samples(api, project, `event in (${rare.join(', ')})`, found)
   const definitions = events?.results ?? [...found.keys()].map((name): Definition => ({ name }))
   for (const { name: event, description } of definitions) {
     const name = tables.has(event) ? `event: ${event}` : event

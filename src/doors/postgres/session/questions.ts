@@ -92,8 +92,8 @@ export async function ask(question: Question, values: readonly (string | null)[]
 /** Where an error of the language names something of the statement. */
 function withPlace(error: unknown, tokens: readonly Token[]): unknown {
   if (!(error instanceof SqlError) || error.more.offset !== undefined) return error
-  const named = /'([A-Za-z_]\w*)\(|[Ff]unction '?(\w+)/.exec(error.message)
-  const name = (named?.[1] ?? named?.[2])?.toLowerCase()
+  const named = /'([A-Za-z_]\w*)\(/.exec(error.message) ?? /[Ff]unction '(\w+)'/.exec(error.message)
+  const name = named?.[1]?.toLowerCase()
   const token = name === undefined ? undefined : tokens.find(({ kind, text }) => kind === 'word' && text === name)
   return token ? new SqlError(error.state, error.message, { ...error.more, offset: token.start }) : error
 }

@@ -4,8 +4,14 @@ import { type Values, wrongUsage } from './command.ts'
 
 /** Options of `serve` for clients of PostgreSQL. */
 export const postgresDoorOptions = {
-  'postgres-port': { value: 'N', summary: 'also answer clients of PostgreSQL, such as Metabase and psql, on this port; 0 picks a free one' },
-  'postgres-cert': { value: 'FILE', summary: 'a certificate in PEM for --postgres-port; without one only clients of this machine can connect' },
+  'postgres-port': {
+    value: 'N',
+    summary: 'also answer clients of PostgreSQL, such as Metabase and psql, on this port; 0 picks a free one',
+  },
+  'postgres-cert': {
+    value: 'FILE',
+    summary: 'a certificate in PEM for --postgres-port; without one only clients of this machine can connect',
+  },
   'postgres-key': { value: 'FILE', summary: 'the private key of --postgres-cert' },
 } as const
 
@@ -22,7 +28,8 @@ export async function postgresDoorOf(values: Values): Promise<Pick<PostgresOptio
     if (cert !== undefined) throw wrongUsage('--postgres-cert needs --postgres-port.')
     return null
   }
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw wrongUsage(`--postgres-port must be a number from 0 to 65535, but got ${port}.`)
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw wrongUsage(`--postgres-port must be a number from 0 to 65535, but got ${port}.`)
   if (cert === undefined || key === undefined) return { port: Number(port), tls: null }
   return { port: Number(port), tls: { cert: await read('postgres-cert', cert), key: await read('postgres-key', key) } }
 }

@@ -388,7 +388,12 @@ export const serve: Command = {
       if (postgresDoor !== null) {
         const { startPostgres } = await import('../postgres/server.ts')
         const onError = (error: unknown) => log('error', messageOf(error), stackOf(error))
-        postgres = await startPostgres({ ...postgresDoor, host: values.required('host'), send: handOver.before(commands.before(handler)), onError })
+        postgres = await startPostgres({
+          ...postgresDoor,
+          host: values.required('host'),
+          send: handOver.before(commands.before(handler)),
+          onError,
+        })
       }
       // For people only: what --json prints may end in a log.
       const setupUrl = isWithoutOwner ? `${url}/#/setup?secret=${ownerSecret}` : null

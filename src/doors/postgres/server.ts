@@ -77,10 +77,7 @@ export async function startPostgres({ host, port, send, tls, onError, limits }: 
     }
     const process = nextProcess()
     const connection = new Connection(socket, process, { ...shared, onKnown })
-    connection
-      .serve()
-      .catch(onError)
-      .finally(onKnown)
+    connection.serve().catch(onError).finally(onKnown)
   })
   const nextProcess = (): number => {
     do lastProcess = (lastProcess % 2_000_000_000) + 1

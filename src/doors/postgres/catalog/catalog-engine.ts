@@ -7,7 +7,16 @@ import type { Token } from '../statements/lexer.ts'
 import { SqlError } from '../statements/sql-error.ts'
 import { isScalar, pgTypes, type Scalar, type TypeName } from '../types/pg-types.ts'
 import type { Value } from '../types/values.ts'
-import { type CatalogFacts, catalogColumns, catalogRows, createTable, informationColumns, informationRows, insertions, tableOids } from './catalog-tables.ts'
+import {
+  type CatalogFacts,
+  catalogColumns,
+  catalogRows,
+  createTable,
+  informationColumns,
+  informationRows,
+  insertions,
+  tableOids,
+} from './catalog-tables.ts'
 import { macroStatements } from './macros.ts'
 import { spelled } from './spelling.ts'
 
@@ -52,8 +61,20 @@ async function makeCatalog(facts: CatalogFacts): Promise<DuckDBInstance> {
     for (const [name, spec] of Object.entries(catalogColumns)) await run(createTable('pgc', name, spec))
     for (const [name, spec] of Object.entries(informationColumns)) await run(createTable('isc', name, spec))
     await run('CREATE TABLE pgc.wm_titles (oid UINTEGER, title VARCHAR)')
-    for (const { oid, array, title } of Object.values(pgTypes)) await run(`INSERT INTO pgc.wm_titles VALUES (${oid}, '${title}'), (${array}, '${title}[]')`)
-    const rows = { ...catalogRows(facts), pg_settings: settingsOfCatalog.map(([name, setting]) => ({ name, setting, context: 'user', vartype: 'string', source: 'default', boot_val: setting, reset_val: setting })) }
+    for (const { oid, array, title } of Object.values(pgTypes))
+      await run(`INSERT INTO pgc.wm_titles VALUES (${oid}, '${title}'), (${array}, '${title}[]')`)
+    const rows = {
+      ...catalogRows(facts),
+      pg_settings: settingsOfCatalog.map(([name, setting]) => ({
+        name,
+        setting,
+        context: 'user',
+        vartype: 'string',
+        source: 'default',
+        boot_val: setting,
+        reset_val: setting,
+      })),
+    }
     for (const [name, all] of Object.entries(rows)) for (const sql of insertions('pgc', name, catalogColumns[name]!, all)) await run(sql)
     for (const [name, all] of Object.entries(informationRows(facts)))
       for (const sql of insertions('isc', name, informationColumns[name]!, all)) await run(sql)
@@ -95,10 +116,14 @@ function typeOf(name: string): TypeName {
   return typeNames[name] ?? (name.startsWith('DECIMAL') ? 'numeric' : 'text')
 }
 
-function valueOf(value: DuckDBValue): Value {
-  if (value === null || typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint' || typeof value === 'string') return value
-  if (value instanceof DuckDBListValue) return value.items.map(valueOf)
-  if (value instanceof DuckDBStructValue) return `(${Object.values(value.entries).map((one) => String(one ?? '')).join(',')})`
+function plainValue(value: DuckDBValue): Value {
+  if (value === null || typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint' || typeof value === 'string')
+    return value
+  if (value instanceof DuckDBListValue) return value.items.map(plainValue)
+  if (value instanceof DuckDBStructValue)
+    return `(${Object.values(value.entries)
+      .map((one) => String(one ?? ''))
+      .join(',')})`
   return String(value)
 }
 
@@ -120,7 +145,15 @@ function refusalOf(error: unknown): SqlError {
   if (error instanceof SqlError) return error
   const [line = ''] = String((error as Error).message).split('\n')
   const state = refusals.find(([pattern]) => pattern.test(line))?.[1] ?? '42000'
-  return new SqlError(state, line.replace(/^[A-Za-z ]+ Error: /, '').replaceAll(/\b(?:pgc\.)?wm_/g, '').replaceAll('pgc.', 'pg_catalog.').replaceAll('isc.', 'information_schema.').slice(0, 500))
+  return new SqlError(
+    state,
+    line
+      .replace(/^[A-Za-z ]+ Error: /, '')
+      .replaceAll(/\b(?:pgc\.)?wm_/g, '')
+      .replaceAll('pgc.', 'pg_catalog.')
+      .replaceAll('isc.', 'information_schema.')
+      .slice(0, 500),
+  )
 }
 
 interface CatalogQuestion {
@@ -135,7 +168,11 @@ export class CatalogEngines {
 
   private async instance(facts: CatalogFacts, project: number): Promise<DuckDBInstance> {
     const { tables, database, user } = facts
-    const known = this.names.get(tables) ?? createHash('sha256').update(JSON.stringify([...tables.values()])).digest('base64')
+    const known =
+      this.names.get(tables) ??
+      createHash('sha256')
+        .update(JSON.stringify([...tables.values()]))
+        .digest('base64')
     this.names.set(tables, known)
     const name = JSON.stringify([project, database, user, known])
     const found = this.kept.get(name) ?? makeCatalog(facts)
@@ -151,7 +188,11 @@ export class CatalogEngines {
   }
 
   /** The columns of an answer; its rows are read as they are taken, unless the values of parameters are not known yet. */
-  async ask(asker: Asker, tokens: readonly Token[], { values, types, signal }: CatalogQuestion): Promise<{ columns: readonly ResultColumn[]; groups: Groups }> {
+  async ask(
+    asker: Asker,
+    tokens: readonly Token[],
+    { values, types, signal }: CatalogQuestion,
+  ): Promise<{ columns: readonly ResultColumn[]; groups: Groups }> {
     const tables = await asker.tables()
     const facts = { database: asker.project.name, user: asker.user, tables }
     const isNumber = (param: number) => /^(?:int|oid|float|numeric)/.test(types[param] ?? '')
@@ -201,7 +242,10 @@ const shownName = (name: string): string => {
 
 async function columnsOf(connection: DuckDBConnection, sql: string): Promise<ResultColumn[]> {
   const prepared = await connection.prepare(sql)
-  return Array.from({ length: prepared.columnCount }, (_, i) => ({ name: shownName(prepared.columnName(i)), type: typeOf(String(prepared.columnType(i))) }))
+  return Array.from({ length: prepared.columnCount }, (_, i) => ({
+    name: shownName(prepared.columnName(i)),
+    type: typeOf(String(prepared.columnType(i))),
+  }))
 }
 
 async function* rowsOf(result: Awaited<ReturnType<DuckDBConnection['stream']>>, end: () => void, signal: AbortSignal): Groups {
@@ -210,7 +254,7 @@ async function* rowsOf(result: Awaited<ReturnType<DuckDBConnection['stream']>>, 
       const chunk = await result.fetchChunk()
       if (!chunk || chunk.rowCount === 0) return
       const rows = chunk.getRows()
-      yield { count: rows.length, value: (row, column) => valueOf(rows[row]![column]!) }
+      yield { count: rows.length, value: (row, column) => plainValue(rows[row]![column]!) }
     }
   } catch (error) {
     throw signal.aborted ? cancelled() : refusalOf(error)

@@ -1,9 +1,22 @@
-import { pgTypes, type Scalar, type TypeName, itemOf, oidOf, titleOf } from '../types/pg-types.ts'
 import type { ProjectTable, ProjectTables } from '../translation/tables.ts'
+import { itemOf, oidOf, pgTypes, type Scalar, type TypeName, titleOf } from '../types/pg-types.ts'
 
 // The tables of pg_catalog and information_schema: their columns, and the rows of those that tell of a project. `o` is an oid, `i` a number, `t` a text, `b` a truth.
 
-const kinds: Readonly<Record<string, string>> = { o: 'UINTEGER', i: 'INTEGER', s: 'SMALLINT', l: 'BIGINT', t: 'VARCHAR', b: 'BOOLEAN', f: 'DOUBLE', z: 'TIMESTAMPTZ', 'i[]': 'INTEGER[]', 's[]': 'SMALLINT[]', 't[]': 'VARCHAR[]', 'o[]': 'UINTEGER[]' }
+const kinds: Readonly<Record<string, string>> = {
+  o: 'UINTEGER',
+  i: 'INTEGER',
+  s: 'SMALLINT',
+  l: 'BIGINT',
+  t: 'VARCHAR',
+  b: 'BOOLEAN',
+  f: 'DOUBLE',
+  z: 'TIMESTAMPTZ',
+  'i[]': 'INTEGER[]',
+  's[]': 'SMALLINT[]',
+  't[]': 'VARCHAR[]',
+  'o[]': 'UINTEGER[]',
+}
 
 export const catalogColumns: Readonly<Record<string, string>> = {
   pg_namespace: 'oid:o nspname:t nspowner:o nspacl:t[]',
@@ -21,12 +34,14 @@ export const catalogColumns: Readonly<Record<string, string>> = {
   pg_user: 'usename:t usesysid:o usecreatedb:b usesuper:b userepl:b usebypassrls:b passwd:t valuntil:z useconfig:t[]',
   pg_group: 'groname:t grosysid:o grolist:o[]',
   pg_auth_members: 'roleid:o member:o grantor:o admin_option:b',
-  pg_settings: 'name:t setting:t unit:t category:t short_desc:t extra_desc:t context:t vartype:t source:t min_val:t max_val:t enumvals:t[] boot_val:t reset_val:t sourcefile:t sourceline:i pending_restart:b',
+  pg_settings:
+    'name:t setting:t unit:t category:t short_desc:t extra_desc:t context:t vartype:t source:t min_val:t max_val:t enumvals:t[] boot_val:t reset_val:t sourcefile:t sourceline:i pending_restart:b',
   pg_tables: 'schemaname:t tablename:t tableowner:t tablespace:t hasindexes:b hasrules:b hastriggers:b rowsecurity:b',
   pg_views: 'schemaname:t viewname:t viewowner:t definition:t',
   pg_matviews: 'schemaname:t matviewname:t matviewowner:t tablespace:t hasindexes:b ispopulated:b definition:t',
   pg_indexes: 'schemaname:t tablename:t indexname:t tablespace:t indexdef:t',
-  pg_sequences: 'schemaname:t sequencename:t sequenceowner:t data_type:t start_value:l min_value:l max_value:l increment_by:l cycle:b cache_size:l last_value:l',
+  pg_sequences:
+    'schemaname:t sequencename:t sequenceowner:t data_type:t start_value:l min_value:l max_value:l increment_by:l cycle:b cache_size:l last_value:l',
   pg_sequence: 'seqrelid:o seqtypid:o seqstart:l seqincrement:l seqmax:l seqmin:l seqcache:l seqcycle:b',
   pg_rules: 'schemaname:t tablename:t rulename:t definition:t',
   pg_description: 'objoid:o classoid:o objsubid:i description:t',
@@ -40,7 +55,8 @@ export const catalogColumns: Readonly<Record<string, string>> = {
     'oid:o proname:t pronamespace:o proowner:o prolang:o procost:f prorows:f provariadic:o prosupport:t prokind:t prosecdef:b proleakproof:b proisstrict:b proretset:b provolatile:t proparallel:t pronargs:s pronargdefaults:s prorettype:o proargtypes:o[] proallargtypes:o[] proargmodes:t[] proargnames:t[] proargdefaults:t protrftypes:o[] prosrc:t probin:t proconfig:t[] proacl:t[] proisagg:b xmin:l',
   pg_aggregate: 'aggfnoid:o aggkind:t aggnumdirectargs:s',
   pg_am: 'oid:o amname:t amhandler:t amtype:t',
-  pg_collation: 'oid:o collname:t collnamespace:o collowner:o collprovider:t collisdeterministic:b collencoding:i collcollate:t collctype:t',
+  pg_collation:
+    'oid:o collname:t collnamespace:o collowner:o collprovider:t collisdeterministic:b collencoding:i collcollate:t collctype:t',
   pg_enum: 'oid:o enumtypid:o enumsortorder:f enumlabel:t',
   pg_range: 'rngtypid:o rngsubtype:o rngmultitypid:o rngcollation:o rngsubopc:o',
   pg_extension: 'oid:o extname:t extowner:o extnamespace:o extrelocatable:b extversion:t extconfig:o[] extcondition:t[]',
@@ -55,7 +71,8 @@ export const catalogColumns: Readonly<Record<string, string>> = {
   pg_tablespace: 'oid:o spcname:t spcowner:o spcacl:t[] spcoptions:t[]',
   pg_stat_activity:
     'datid:o datname:t pid:i leader_pid:i usesysid:o usename:t application_name:t client_addr:t client_hostname:t client_port:i backend_start:z xact_start:z query_start:z state_change:z wait_event_type:t wait_event:t state:t backend_xid:l backend_xmin:l query_id:l query:t backend_type:t',
-  pg_stat_user_tables: 'relid:o schemaname:t relname:t seq_scan:l seq_tup_read:l idx_scan:l n_tup_ins:l n_live_tup:l n_dead_tup:l last_vacuum:z last_analyze:z',
+  pg_stat_user_tables:
+    'relid:o schemaname:t relname:t seq_scan:l seq_tup_read:l idx_scan:l n_tup_ins:l n_live_tup:l n_dead_tup:l last_vacuum:z last_analyze:z',
   pg_stat_all_tables: 'relid:o schemaname:t relname:t n_live_tup:l n_dead_tup:l',
   pg_statio_user_tables: 'relid:o schemaname:t relname:t heap_blks_read:l heap_blks_hit:l',
   pg_stats: 'schemaname:t tablename:t attname:t inherited:b null_frac:f avg_width:i n_distinct:f',
@@ -70,7 +87,8 @@ export const catalogColumns: Readonly<Record<string, string>> = {
   pg_foreign_data_wrapper: 'oid:o fdwname:t fdwowner:o fdwhandler:o fdwvalidator:o fdwacl:t[] fdwoptions:t[]',
   pg_user_mapping: 'oid:o umuser:o umserver:o umoptions:t[]',
   pg_language: 'oid:o lanname:t lanowner:o lanispl:b lanpltrusted:b lanplcallfoid:o laninline:o lanvalidator:o lanacl:t[]',
-  pg_operator: 'oid:o oprname:t oprnamespace:o oprowner:o oprkind:t oprcanmerge:b oprcanhash:b oprleft:o oprright:o oprresult:o oprcom:o oprnegate:o oprcode:t oprrest:t oprjoin:t',
+  pg_operator:
+    'oid:o oprname:t oprnamespace:o oprowner:o oprkind:t oprcanmerge:b oprcanhash:b oprleft:o oprright:o oprresult:o oprcom:o oprnegate:o oprcode:t oprrest:t oprjoin:t',
   pg_opclass: 'oid:o opcmethod:o opcname:t opcnamespace:o opcowner:o opcfamily:o opcintype:o opcdefault:b opckeytype:o',
   pg_opfamily: 'oid:o opfmethod:o opfname:t opfnamespace:o opfowner:o',
   pg_cast: 'oid:o castsource:o casttarget:o castfunc:o castcontext:t castmethod:t',
@@ -128,7 +146,8 @@ export const createTable = (schema: string, name: string, spec: string): string 
 type Cell = string | number | boolean | null
 export type Rows = readonly Readonly<Record<string, Cell>>[]
 
-const literal = (cell: Cell | undefined): string => (cell == null ? 'NULL' : typeof cell === 'string' ? `'${cell.replaceAll("'", "''")}'` : String(cell))
+const literal = (cell: Cell | undefined): string =>
+  cell == null ? 'NULL' : typeof cell === 'string' ? `'${cell.replaceAll("'", "''")}'` : String(cell)
 
 /** Statements that insert rows, some hundred each. What a row does not say is NULL. */
 export function* insertions(schema: string, name: string, spec: string, rows: Rows): Generator<string> {
@@ -145,44 +164,158 @@ const databaseOid = 16_383
 const firstTable = 16_384
 
 /** The oid of each table. */
-export const tableOids = (tables: ProjectTables): ReadonlyMap<string, number> => new Map([...tables.keys()].map((name, i) => [name, firstTable + i]))
+export const tableOids = (tables: ProjectTables): ReadonlyMap<string, number> =>
+  new Map([...tables.keys()].map((name, i) => [name, firstTable + i]))
 
 const byValue = (size: number) => size > 0 && size <= 8
 
 const typeRows = (): Rows =>
   (Object.keys(pgTypes) as Scalar[]).flatMap((name) => {
     const { oid, size, array, category } = pgTypes[name]
-    const base = { typnamespace: schemaOids.pg_catalog, typowner: owner, typtype: 'b', typisdefined: true, typdelim: ',', typrelid: 0, typnotnull: false, typbasetype: 0, typtypmod: -1, typndims: 0, typcollation: category === 'S' ? 100 : 0, typispreferred: false, typstorage: 'p', typalign: 'i' }
+    const base = {
+      typnamespace: schemaOids.pg_catalog,
+      typowner: owner,
+      typtype: 'b',
+      typisdefined: true,
+      typdelim: ',',
+      typrelid: 0,
+      typnotnull: false,
+      typbasetype: 0,
+      typtypmod: -1,
+      typndims: 0,
+      typcollation: category === 'S' ? 100 : 0,
+      typispreferred: false,
+      typstorage: 'p',
+      typalign: 'i',
+    }
     return [
-      { ...base, oid, typname: name, typlen: size, typbyval: byValue(size), typcategory: category, typelem: 0, typarray: array, typinput: `${name}in`, typoutput: `${name}out`, typreceive: `${name}recv`, typsend: `${name}send` },
-      { ...base, oid: array, typname: `_${name}`, typlen: -1, typbyval: false, typcategory: 'A', typelem: oid, typarray: 0, typinput: 'array_in', typoutput: 'array_out', typreceive: 'array_recv', typsend: 'array_send' },
+      {
+        ...base,
+        oid,
+        typname: name,
+        typlen: size,
+        typbyval: byValue(size),
+        typcategory: category,
+        typelem: 0,
+        typarray: array,
+        typinput: `${name}in`,
+        typoutput: `${name}out`,
+        typreceive: `${name}recv`,
+        typsend: `${name}send`,
+      },
+      {
+        ...base,
+        oid: array,
+        typname: `_${name}`,
+        typlen: -1,
+        typbyval: false,
+        typcategory: 'A',
+        typelem: oid,
+        typarray: 0,
+        typinput: 'array_in',
+        typoutput: 'array_out',
+        typreceive: 'array_recv',
+        typsend: 'array_send',
+      },
     ]
   })
 
 const classRow = (table: ProjectTable, oid: number) => ({
-  oid, relname: table.name, relnamespace: schemaOids.public, reltype: 0, reloftype: 0, relowner: owner, relam: table.kind === 'table' ? 2 : 0, relfilenode: 0, reltablespace: 0, relpages: 0, reltuples: -1, relallvisible: 0, reltoastrelid: 0,
-  relhasindex: false, relisshared: false, relpersistence: 'p', relkind: table.kind === 'table' ? 'r' : 'v', relnatts: table.columns.length, relchecks: 0, relhasrules: false, relhastriggers: false, relhassubclass: false, relrowsecurity: false,
-  relforcerowsecurity: false, relispopulated: true, relreplident: 'n', relispartition: false, relrewrite: 0, relfrozenxid: 0, relminmxid: 0, xmin: 1,
+  oid,
+  relname: table.name,
+  relnamespace: schemaOids.public,
+  reltype: 0,
+  reloftype: 0,
+  relowner: owner,
+  relam: table.kind === 'table' ? 2 : 0,
+  relfilenode: 0,
+  reltablespace: 0,
+  relpages: 0,
+  reltuples: -1,
+  relallvisible: 0,
+  reltoastrelid: 0,
+  relhasindex: false,
+  relisshared: false,
+  relpersistence: 'p',
+  relkind: table.kind === 'table' ? 'r' : 'v',
+  relnatts: table.columns.length,
+  relchecks: 0,
+  relhasrules: false,
+  relhastriggers: false,
+  relhassubclass: false,
+  relrowsecurity: false,
+  relforcerowsecurity: false,
+  relispopulated: true,
+  relreplident: 'n',
+  relispartition: false,
+  relrewrite: 0,
+  relfrozenxid: 0,
+  relminmxid: 0,
+  xmin: 1,
 })
 
 const sizeOfColumn = (type: TypeName): number => (itemOf(type) ? -1 : (pgTypes[type as Scalar]?.size ?? -1))
 
 const attributeRows = (table: ProjectTable, attrelid: number): Rows =>
   table.columns.map(({ name, type, nullable }, i) => ({
-    attrelid, attname: name, atttypid: oidOf(type), attstattarget: -1, attlen: sizeOfColumn(type), attnum: i + 1, attndims: itemOf(type) ? 1 : 0, attcacheoff: -1, atttypmod: -1, attbyval: byValue(sizeOfColumn(type)), attstorage: 'p', attalign: 'i', attcompression: '',
-    attnotnull: !nullable, atthasdef: false, atthasmissing: false, attidentity: '', attgenerated: '', attisdropped: false, attislocal: true, attinhcount: 0, attcollation: oidOf(type) === pgTypes.text.oid ? 100 : 0, xmin: 1,
+    attrelid,
+    attname: name,
+    atttypid: oidOf(type),
+    attstattarget: -1,
+    attlen: sizeOfColumn(type),
+    attnum: i + 1,
+    attndims: itemOf(type) ? 1 : 0,
+    attcacheoff: -1,
+    atttypmod: -1,
+    attbyval: byValue(sizeOfColumn(type)),
+    attstorage: 'p',
+    attalign: 'i',
+    attcompression: '',
+    attnotnull: !nullable,
+    atthasdef: false,
+    atthasmissing: false,
+    attidentity: '',
+    attgenerated: '',
+    attisdropped: false,
+    attislocal: true,
+    attinhcount: 0,
+    attcollation: oidOf(type) === pgTypes.text.oid ? 100 : 0,
+    xmin: 1,
   }))
 
-const precisions: Partial<Record<TypeName, readonly [number, number]>> = { int2: [16, 2], int4: [32, 2], int8: [64, 2], float4: [24, 2], float8: [53, 2] }
+const precisions: Partial<Record<TypeName, readonly [number, number]>> = {
+  int2: [16, 2],
+  int4: [32, 2],
+  int8: [64, 2],
+  float4: [24, 2],
+  float8: [53, 2],
+}
 
 const informationColumnRows = (table: ProjectTable, database: string): Rows =>
   table.columns.map(({ name, type, nullable }, i) => {
     const [precision, radix] = precisions[type] ?? [null, type === 'numeric' ? 10 : null]
     const item = itemOf(type)
     return {
-      table_catalog: database, table_schema: 'public', table_name: table.name, column_name: name, ordinal_position: i + 1, is_nullable: nullable ? 'YES' : 'NO', data_type: item ? 'ARRAY' : titleOf(type), numeric_precision: precision, numeric_precision_radix: radix,
-      numeric_scale: precision === null || type.startsWith('float') ? null : 0, datetime_precision: /^timestamp/.test(type) ? 6 : type === 'date' ? 0 : null, udt_catalog: database, udt_schema: 'pg_catalog', udt_name: item ? `_${item}` : type, dtd_identifier: String(i + 1),
-      is_self_referencing: 'NO', is_identity: 'NO', identity_cycle: 'NO', is_generated: 'NEVER', is_updatable: 'NO',
+      table_catalog: database,
+      table_schema: 'public',
+      table_name: table.name,
+      column_name: name,
+      ordinal_position: i + 1,
+      is_nullable: nullable ? 'YES' : 'NO',
+      data_type: item ? 'ARRAY' : titleOf(type),
+      numeric_precision: precision,
+      numeric_precision_radix: radix,
+      numeric_scale: precision === null || type.startsWith('float') ? null : 0,
+      datetime_precision: /^timestamp/.test(type) ? 6 : type === 'date' ? 0 : null,
+      udt_catalog: database,
+      udt_schema: 'pg_catalog',
+      udt_name: item ? `_${item}` : type,
+      dtd_identifier: String(i + 1),
+      is_self_referencing: 'NO',
+      is_identity: 'NO',
+      identity_cycle: 'NO',
+      is_generated: 'NEVER',
+      is_updatable: 'NO',
     }
   })
 
@@ -197,24 +330,74 @@ export function catalogRows({ database, user, tables }: CatalogFacts): Readonly<
   const oids = tableOids(tables)
   const all = [...tables.values()]
   const comments = all.flatMap((table) => {
-    const of = (objsubid: number, description: string | undefined) => (description ? [{ objoid: oids.get(table.name)!, classoid: 1259, objsubid, description }] : [])
+    const of = (objsubid: number, description: string | undefined) =>
+      description ? [{ objoid: oids.get(table.name)!, classoid: 1259, objsubid, description }] : []
     return [...of(0, table.comment), ...table.columns.flatMap(({ comment }, i) => of(i + 1, comment))]
   })
-  const role = { oid: owner, rolname: user, rolsuper: false, rolinherit: true, rolcreaterole: false, rolcreatedb: false, rolcanlogin: true, rolreplication: false, rolconnlimit: -1, rolbypassrls: false }
+  const role = {
+    oid: owner,
+    rolname: user,
+    rolsuper: false,
+    rolinherit: true,
+    rolcreaterole: false,
+    rolcreatedb: false,
+    rolcanlogin: true,
+    rolreplication: false,
+    rolconnlimit: -1,
+    rolbypassrls: false,
+  }
   return {
     pg_namespace: Object.entries(schemaOids).map(([nspname, oid]) => ({ oid, nspname, nspowner: owner })),
     pg_class: all.map((table) => classRow(table, oids.get(table.name)!)),
     pg_attribute: all.flatMap((table) => attributeRows(table, oids.get(table.name)!)),
     pg_type: typeRows(),
-    pg_database: [{ oid: databaseOid, datname: database, datdba: owner, encoding: 6, datlocprovider: 'c', datistemplate: false, datallowconn: true, datconnlimit: -1, datfrozenxid: 0, datminmxid: 0, dattablespace: 1663, datcollate: 'C.UTF-8', datctype: 'C.UTF-8' }],
+    pg_database: [
+      {
+        oid: databaseOid,
+        datname: database,
+        datdba: owner,
+        encoding: 6,
+        datlocprovider: 'c',
+        datistemplate: false,
+        datallowconn: true,
+        datconnlimit: -1,
+        datfrozenxid: 0,
+        datminmxid: 0,
+        dattablespace: 1663,
+        datcollate: 'C.UTF-8',
+        datctype: 'C.UTF-8',
+      },
+    ],
     pg_roles: [role],
     pg_authid: [role],
     pg_user: [{ usename: user, usesysid: owner, usecreatedb: false, usesuper: false, userepl: false, usebypassrls: false }],
-    pg_tables: all.filter(({ kind }) => kind === 'table').map(({ name }) => ({ schemaname: 'public', tablename: name, tableowner: user, hasindexes: false, hasrules: false, hastriggers: false, rowsecurity: false })),
-    pg_views: all.filter(({ kind }) => kind === 'view').map(({ name }) => ({ schemaname: 'public', viewname: name, viewowner: user, definition: '' })),
+    pg_tables: all
+      .filter(({ kind }) => kind === 'table')
+      .map(({ name }) => ({
+        schemaname: 'public',
+        tablename: name,
+        tableowner: user,
+        hasindexes: false,
+        hasrules: false,
+        hastriggers: false,
+        rowsecurity: false,
+      })),
+    pg_views: all
+      .filter(({ kind }) => kind === 'view')
+      .map(({ name }) => ({ schemaname: 'public', viewname: name, viewowner: user, definition: '' })),
     pg_description: comments,
     pg_am: [{ oid: 2, amname: 'heap', amhandler: 'heap_tableam_handler', amtype: 't' }],
-    pg_collation: [{ oid: 100, collname: 'default', collnamespace: schemaOids.pg_catalog, collowner: owner, collprovider: 'd', collisdeterministic: true, collencoding: -1 }],
+    pg_collation: [
+      {
+        oid: 100,
+        collname: 'default',
+        collnamespace: schemaOids.pg_catalog,
+        collowner: owner,
+        collprovider: 'd',
+        collisdeterministic: true,
+        collencoding: -1,
+      },
+    ],
     pg_tablespace: [{ oid: 1663, spcname: 'pg_default', spcowner: owner }],
     pg_language: [{ oid: 14, lanname: 'sql', lanowner: owner, lanispl: false, lanpltrusted: true }],
   }
@@ -223,12 +406,37 @@ export function catalogRows({ database, user, tables }: CatalogFacts): Readonly<
 /** Rows by the names of tables in information_schema. */
 export function informationRows({ database, user, tables }: CatalogFacts): Readonly<Record<string, Rows>> {
   const all = [...tables.values()]
-  const grants = all.map(({ name }) => ({ grantor: user, grantee: user, table_catalog: database, table_schema: 'public', table_name: name, privilege_type: 'SELECT', is_grantable: 'NO', with_hierarchy: 'YES' }))
+  const grants = all.map(({ name }) => ({
+    grantor: user,
+    grantee: user,
+    table_catalog: database,
+    table_schema: 'public',
+    table_name: name,
+    privilege_type: 'SELECT',
+    is_grantable: 'NO',
+    with_hierarchy: 'YES',
+  }))
   return {
-    tables: all.map(({ name, kind }) => ({ table_catalog: database, table_schema: 'public', table_name: name, table_type: kind === 'table' ? 'BASE TABLE' : 'VIEW', is_insertable_into: 'NO', is_typed: 'NO' })),
+    tables: all.map(({ name, kind }) => ({
+      table_catalog: database,
+      table_schema: 'public',
+      table_name: name,
+      table_type: kind === 'table' ? 'BASE TABLE' : 'VIEW',
+      is_insertable_into: 'NO',
+      is_typed: 'NO',
+    })),
     columns: all.flatMap((table) => informationColumnRows(table, database)),
     schemata: Object.keys(schemaOids).map((schema_name) => ({ catalog_name: database, schema_name, schema_owner: user })),
-    views: all.filter(({ kind }) => kind === 'view').map(({ name }) => ({ table_catalog: database, table_schema: 'public', table_name: name, check_option: 'NONE', is_updatable: 'NO', is_insertable_into: 'NO' })),
+    views: all
+      .filter(({ kind }) => kind === 'view')
+      .map(({ name }) => ({
+        table_catalog: database,
+        table_schema: 'public',
+        table_name: name,
+        check_option: 'NONE',
+        is_updatable: 'NO',
+        is_insertable_into: 'NO',
+      })),
     table_privileges: grants,
     role_table_grants: grants,
     enabled_roles: [{ role_name: user }],

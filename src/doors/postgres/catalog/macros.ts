@@ -22,7 +22,9 @@ export const catalogMacros: Readonly<Record<string, readonly (readonly [string, 
     ['o, c', 'CAST((SELECT d.description FROM pgc.pg_description AS d WHERE d.objoid = o AND d.objsubid = 0 LIMIT 1) AS VARCHAR)'],
     ['o', 'CAST((SELECT d.description FROM pgc.pg_description AS d WHERE d.objoid = o AND d.objsubid = 0 LIMIT 1) AS VARCHAR)'],
   ],
-  col_description: [['o, n', 'CAST((SELECT d.description FROM pgc.pg_description AS d WHERE d.objoid = o AND d.objsubid = n LIMIT 1) AS VARCHAR)']],
+  col_description: [
+    ['o, n', 'CAST((SELECT d.description FROM pgc.pg_description AS d WHERE d.objoid = o AND d.objsubid = n LIMIT 1) AS VARCHAR)'],
+  ],
   shobj_description: [['o, c', 'CAST(NULL AS VARCHAR)']],
   pg_table_is_visible: [['o', 'true']],
   pg_type_is_visible: [['o', 'true']],
@@ -62,7 +64,7 @@ export const catalogMacros: Readonly<Record<string, readonly (readonly [string, 
   pg_get_partkeydef: [['o', 'CAST(NULL AS VARCHAR)']],
   pg_get_statisticsobjdef_columns: [['o', "''"]],
   pg_get_serial_sequence: [['t, c', 'CAST(NULL AS VARCHAR)']],
-  pg_get_keywords: [['', "[CAST(NULL AS VARCHAR)]"]],
+  pg_get_keywords: [['', '[CAST(NULL AS VARCHAR)]']],
   pg_encoding_to_char: [['e', "'UTF8'"]],
   pg_char_to_encoding: [['e', '6']],
   pg_relation_size: [
@@ -111,7 +113,12 @@ export const catalogMacros: Readonly<Record<string, readonly (readonly [string, 
     ['r, p', 'true'],
     ['u, r, p', 'true'],
   ],
-  to_regclass: [['n', "(SELECT c.oid FROM pgc.pg_class AS c WHERE c.relname = regexp_replace(regexp_replace(n, '^\"?public\"?\\.', ''), '^\"(.*)\"$', '\\1') LIMIT 1)"]],
+  to_regclass: [
+    [
+      'n',
+      "(SELECT c.oid FROM pgc.pg_class AS c WHERE c.relname = regexp_replace(regexp_replace(n, '^\"?public\"?\\.', ''), '^\"(.*)\"$', '\\1') LIMIT 1)",
+    ],
+  ],
   to_regtype: [['n', '(SELECT t.oid FROM pgc.pg_type AS t WHERE t.typname = n LIMIT 1)']],
   to_regproc: [['n', 'CAST(NULL AS UINTEGER)']],
   quote_ident: [['n', "CASE WHEN regexp_full_match(n, '[a-z_][a-z0-9_]*') THEN n ELSE concat('\"', replace(n, '\"', '\"\"'), '\"') END"]],
@@ -135,9 +142,15 @@ export const catalogMacros: Readonly<Record<string, readonly (readonly [string, 
   _pg_datetime_precision: [['t, m', 'CAST(NULL AS INTEGER)']],
   _pg_truetypid: [['a, t', 'a.atttypid']],
   _pg_truetypmod: [['a, t', 'a.atttypmod']],
+  format: [
+    ['f, a', "regexp_replace(f, '%[IsL]', a)"],
+    ['f, a, b', "regexp_replace(regexp_replace(f, '%[IsL]', a), '%[IsL]', b)"],
+  ],
   age: [['x', 'CAST(NULL AS INTEGER)']],
   mxid_age: [['x', 'CAST(NULL AS INTEGER)']],
 }
 
 export const macroStatements = (): string[] =>
-  Object.entries(catalogMacros).map(([name, forms]) => `CREATE MACRO pgc.wm_${name} ${forms.map(([args, body]) => `(${args}) AS ${body}`).join(', ')}`)
+  Object.entries(catalogMacros).map(
+    ([name, forms]) => `CREATE MACRO pgc.wm_${name} ${forms.map(([args, body]) => `(${args}) AS ${body}`).join(', ')}`,
+  )

@@ -1,8 +1,8 @@
 import { tables as languageTables } from '../../../language/catalog/tables.ts'
 import { typeName } from '../../../language/types/types.ts'
 import type { Api } from '../session/project.ts'
-import { textOf } from '../translation/texts.ts'
 import type { ProjectTable, ProjectTables, TableColumn } from '../translation/tables.ts'
+import { textOf } from '../translation/texts.ts'
 import { type TypeName, typeOfLanguage } from '../types/pg-types.ts'
 
 // The tables of a project: those of the language, its views, and one view for each event name with the properties that such events have.
@@ -80,7 +80,13 @@ const propertyColumn = (name: string, type: TypeName, comment: string | undefine
 
 const ofEveryEvent = ['uuid', 'timestamp', 'distinct_id', 'person_id', '$session_id', 'properties'] as const
 
-function eventView(event: string, name: string, properties: readonly TableColumn[], events: ProjectTable, comment: string | undefined): ProjectTable {
+function eventView(
+  event: string,
+  name: string,
+  properties: readonly TableColumn[],
+  events: ProjectTable,
+  comment: string | undefined,
+): ProjectTable {
   const base = ofEveryEvent.map((column) => events.columns.find((one) => one.name === column)!)
   const names = new Set<string>(ofEveryEvent)
   return {
@@ -141,7 +147,11 @@ export async function loadTables(api: Api, project: number): Promise<ProjectTabl
       .sort(inOrder)
       .map((key) => {
         const definition = known.get(key)
-        return propertyColumn(key, definition ? typeOfProperty(definition) : typeOfSample(sample.get(key)), definition?.description ?? undefined)
+        return propertyColumn(
+          key,
+          definition ? typeOfProperty(definition) : typeOfSample(sample.get(key)),
+          definition?.description ?? undefined,
+        )
       })
     tables.set(name, eventView(event, name, columns, base, description ?? undefined))
   }
@@ -153,7 +163,9 @@ const pageSize = 500
 async function definitionsOf(api: Api, path: string): Promise<readonly Definition[] | null> {
   const all: Definition[] = []
   for (let offset = 0; offset < 4 * pageSize; offset += pageSize) {
-    const page = await api.allowed<{ results: readonly Definition[] }>(`${path}/property_definitions/?type=event&limit=${pageSize}&offset=${offset}`)
+    const page = await api.allowed<{ results: readonly Definition[] }>(
+      `${path}/property_definitions/?type=event&limit=${pageSize}&offset=${offset}`,
+    )
     if (!page) return null
     all.push(...page.results)
     if (page.results.length < pageSize) break

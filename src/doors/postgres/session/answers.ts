@@ -1,7 +1,7 @@
 import type { RecordBatch } from 'apache-arrow'
+import { instantOf } from '../translation/texts.ts'
 import { readersOf } from '../types/arrow-values.ts'
 import { oidOf, sizeOf, type TypeName } from '../types/pg-types.ts'
-import { instantOf } from '../translation/texts.ts'
 import { binaryOf, textOf, type Value } from '../types/values.ts'
 import type { ColumnOnWire, Outgoing } from '../wire/outgoing.ts'
 

@@ -21,12 +21,14 @@ export type Command =
   | { readonly kind: 'explain'; readonly query: readonly Token[] }
 
 const writing: ReadonlySet<string> = new Set(
-  'insert update delete merge truncate create alter drop grant revoke comment reindex cluster vacuum analyze refresh import security copy lock call do notify checkpoint load reassign'.split(' '),
+  'insert update delete merge truncate create alter drop grant revoke comment reindex cluster vacuum analyze refresh import security copy lock call do notify checkpoint load reassign'.split(
+    ' ',
+  ),
 )
 /** Accepted, since there is nothing to do. */
 const idle: ReadonlySet<string> = new Set(['listen', 'unlisten'])
 
-const valueOf = (token: Token): string => (token.kind === 'word' ? (token.raw ?? token.text) : token.text)
+const settingOf = (token: Token): string => (token.kind === 'word' ? (token.raw ?? token.text) : token.text)
 
 export function commandOf(tokens: readonly Token[]): Command {
   const cursor = new Cursor(tokens)
@@ -50,7 +52,10 @@ const writtenAs = ([first, second]: readonly Token[]): string => {
 function withoutWriting(tokens: readonly Token[]): Command {
   const at = tokens.findIndex(
     ({ kind, text }, i) =>
-      kind === 'word' && ['insert', 'update', 'delete', 'merge'].includes(text) && ['(', ')'].includes(tokens[i - 1]?.text ?? '') && tokens[i + 1]?.kind === 'word',
+      kind === 'word' &&
+      ['insert', 'update', 'delete', 'merge'].includes(text) &&
+      ['(', ')'].includes(tokens[i - 1]?.text ?? '') &&
+      tokens[i + 1]?.kind === 'word',
   )
   if (at >= 0) throw readOnly(tokens[at]!.text.toUpperCase(), tokens[at]!.start)
   return { kind: 'query' }
@@ -78,15 +83,15 @@ function set(cursor: Cursor): Command {
   if (!cursor.takeWords('session')) cursor.takeWords('local')
   if (cursor.isWord('characteristics') || cursor.isWord('transaction')) return { kind: 'nothing', tag: 'SET' }
   if (cursor.takeWords('authorization') || cursor.isWord('role') || cursor.isWord('constraints')) return { kind: 'nothing', tag: 'SET' }
-  if (cursor.takeWords('names')) return end(cursor, { kind: 'set', name: 'client_encoding', value: valueOf(cursor.next()), tag: 'SET' })
-  let name = cursor.takeWords('time', 'zone') ? 'timezone' : valueOf(cursor.next())
-  while (cursor.takeMark('.')) name += `.${valueOf(cursor.next())}`
+  if (cursor.takeWords('names')) return end(cursor, { kind: 'set', name: 'client_encoding', value: settingOf(cursor.next()), tag: 'SET' })
+  let name = cursor.takeWords('time', 'zone') ? 'timezone' : settingOf(cursor.next())
+  while (cursor.takeMark('.')) name += `.${settingOf(cursor.next())}`
   if (!cursor.takeOperator('=')) cursor.takeWords('to')
   const values: string[] = []
   do {
     const sign = cursor.takeOperator('-') ? '-' : ''
     if (cursor.peek().kind === 'end') throw cursor.unexpected('a value')
-    values.push(sign + valueOf(cursor.next()))
+    values.push(sign + settingOf(cursor.next()))
   } while (cursor.takeMark(','))
   const isDefault = values.length === 1 && values[0]!.toLowerCase() === 'default'
   return end(cursor, { kind: 'set', name, value: isDefault ? null : values.join(', '), tag: 'SET' })
@@ -96,15 +101,16 @@ function show(cursor: Cursor): Command {
   if (cursor.takeWords('all')) return { kind: 'show', name: null }
   if (cursor.takeWords('time', 'zone')) return { kind: 'show', name: 'TimeZone' }
   if (cursor.takeWords('transaction', 'isolation', 'level')) return { kind: 'show', name: 'transaction_isolation' }
-  let name = valueOf(cursor.next())
-  while (cursor.takeMark('.')) name += `.${valueOf(cursor.next())}`
+  let name = settingOf(cursor.next())
+  while (cursor.takeMark('.')) name += `.${settingOf(cursor.next())}`
   return end(cursor, { kind: 'show', name })
 }
 
 function declare(cursor: Cursor, tokens: readonly Token[]): Command {
   const name = cursor.next().text
   while (!cursor.isWord('for') && cursor.peek().kind === 'word') {
-    if (cursor.isWord('scroll') && !tokens[cursor.place - 1]?.text.includes('no')) throw unsupported('a cursor that moves back', cursor.peek().start)
+    if (cursor.isWord('scroll') && !tokens[cursor.place - 1]?.text.includes('no'))
+      throw unsupported('a cursor that moves back', cursor.peek().start)
     cursor.next()
   }
   cursor.needWord('for')
@@ -119,7 +125,8 @@ function fetch(cursor: Cursor, moves: boolean): Command {
   let count = 1
   if (cursor.takeWords('next')) count = 1
   else if (cursor.takeWords('all')) count = all
-  else if (cursor.takeWords('forward')) count = cursor.takeWords('all') ? all : cursor.peek().kind === 'number' ? Number(cursor.next().text) : 1
+  else if (cursor.takeWords('forward'))
+    count = cursor.takeWords('all') ? all : cursor.peek().kind === 'number' ? Number(cursor.next().text) : 1
   else if (cursor.peek().kind === 'number') count = Number(cursor.next().text)
   else if (['prior', 'backward', 'absolute', 'relative', 'first', 'last'].some((word) => cursor.isWord(word)) || cursor.isOperator('-'))
     throw new SqlError('55000', 'cursor can only scan forward', { hint: 'Declare it again to read from its beginning.' })
@@ -164,7 +171,7 @@ const rules: Readonly<Record<string, Rule>> = Object.assign(Object.create(null),
   show,
   reset: (cursor: Cursor) => ({
     kind: 'reset',
-    name: cursor.takeWords('all') ? null : cursor.takeWords('time', 'zone') ? 'timezone' : valueOf(cursor.next()),
+    name: cursor.takeWords('all') ? null : cursor.takeWords('time', 'zone') ? 'timezone' : settingOf(cursor.next()),
   }),
   begin: transaction('begin', 'BEGIN'),
   start: transaction('begin', 'START TRANSACTION'),

@@ -188,7 +188,8 @@ export class Connection {
     }
     const user = options.get('user') ?? ''
     if (user === '') throw new SqlError('28000', 'no PostgreSQL user name specified in startup packet')
-    if (options.has('replication') && !/^(false|off|no|0)$/.test(options.get('replication')!)) throw new SqlError('0A000', 'replication is not supported')
+    if (options.has('replication') && !/^(false|off|no|0)$/.test(options.get('replication')!))
+      throw new SqlError('0A000', 'replication is not supported')
     return { user, database: options.get('database') || user, options }
   }
 
@@ -206,7 +207,9 @@ export class Connection {
     const api = new Api(this.shared.send, key, plainAddress(this.address))
     const { scoped_teams: scoped } = await api.mustBeKnown().catch((error: unknown) => {
       if (!(error instanceof SqlError) || error.state !== '28000') throw error
-      throw new SqlError('28P01', `password authentication failed for user "${user}"`, { hint: 'The password is a personal API key with the scope query:read.' })
+      throw new SqlError('28P01', `password authentication failed for user "${user}"`, {
+        hint: 'The password is a personal API key with the scope query:read.',
+      })
     })
     const project = await projectNamed(api, database, scoped)
     this.incoming.trust()
@@ -244,7 +247,10 @@ export class Connection {
 
 /** `-c name=value` and `--name=value`, as `PGOPTIONS` has them. */
 function commandLineOptions(text: string): [string, string][] {
-  return [...text.slice(0, 2000).matchAll(/(?:-c\s*|--)([A-Za-z_.]{1,64})=((?:\\.|[^\s\\])*)/g)].map(([, name, value]) => [name!, value!.replace(/\\(.)/g, '$1')])
+  return [...text.slice(0, 2000).matchAll(/(?:-c\s*|--)([A-Za-z_.]{1,64})=((?:\\.|[^\s\\])*)/g)].map(([, name, value]) => [
+    name!,
+    value!.replace(/\\(.)/g, '$1'),
+  ])
 }
 
 const shownProjects = 20

@@ -21,11 +21,19 @@ const states: readonly (readonly [RegExp, string])[] = [
   [/Unsupported function call/i, '42883'],
   [/neither grouped/i, '42803'],
 ]
-const statusStates: Readonly<Record<number, string>> = { 401: '28000', 403: '42501', 404: '3D000', 429: '53400', 503: '57P03', 413: '54000' }
+const statusStates: Readonly<Record<number, string>> = {
+  401: '28000',
+  403: '42501',
+  404: '3D000',
+  429: '53400',
+  503: '57P03',
+  413: '54000',
+}
 
 /** The error of a route as PostgreSQL would say it. */
 export function errorOf(status: number, { detail = `The server answered ${status}.`, extra }: Refusal): SqlError {
-  const state = states.find(([pattern]) => status < 500 && pattern.test(detail))?.[1] ?? statusStates[status] ?? (status < 500 ? '42000' : 'XX000')
+  const state =
+    states.find(([pattern]) => status < 500 && pattern.test(detail))?.[1] ?? statusStates[status] ?? (status < 500 ? '42000' : 'XX000')
   const likely = extra?.suggestions?.[0]
   return new SqlError(state, detail, { hint: likely === undefined ? undefined : `Perhaps you meant "${likely}".` })
 }
@@ -66,7 +74,12 @@ export class Api {
     this.address = address
   }
 
-  private request(method: string, path: string, body: object | undefined, { signal, accept = 'application/json' }: { signal?: AbortSignal | undefined; accept?: string }): Request {
+  private request(
+    method: string,
+    path: string,
+    body: object | undefined,
+    { signal, accept = 'application/json' }: { signal?: AbortSignal | undefined; accept?: string },
+  ): Request {
     return new Request(new URL(path, 'http://waymark.localhost'), {
       method,
       headers: { authorization: `Bearer ${this.key}`, accept, ...(body && { 'content-type': 'application/json' }) },
@@ -76,9 +89,11 @@ export class Api {
   }
 
   async call<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
-    const response = await this.send(this.request(method, path, body, { signal }), this.address, () => undefined).catch((error: unknown) => {
-      throw signal?.aborted ? cancelled() : error
-    })
+    const response = await this.send(this.request(method, path, body, { signal }), this.address, () => undefined).catch(
+      (error: unknown) => {
+        throw signal?.aborted ? cancelled() : error
+      },
+    )
     const answer: unknown = await response.json().catch(() => ({}))
     if (!response.ok) throw signal?.aborted ? cancelled() : errorOf(response.status, answer as Refusal)
     return answer as T
@@ -121,7 +136,11 @@ export class Api {
   }
 
   /** A small answer of the query route. */
-  async ask(project: number, query: object, signal?: AbortSignal): Promise<{ readonly results: readonly (readonly unknown[])[]; readonly types: readonly (readonly [string, string])[] }> {
+  async ask(
+    project: number,
+    query: object,
+    signal?: AbortSignal,
+  ): Promise<{ readonly results: readonly (readonly unknown[])[]; readonly types: readonly (readonly [string, string])[] }> {
     return this.call('POST', `/api/projects/${project}/query/`, { query }, signal)
   }
 
@@ -139,7 +158,8 @@ export class Api {
       if (response.ok) return { batches: batchesOf(response, cut, signal), notices: noticesOf(response) }
       const refusal = (await response.json().catch(() => ({}))) as Refusal
       if (signal.aborted) throw cancelled()
-      if (response.status === 403 && /Downloads without a row limit/.test(refusal.detail ?? '')) return this.limitedRows(project, sql, signal)
+      if (response.status === 403 && /Downloads without a row limit/.test(refusal.detail ?? ''))
+        return this.limitedRows(project, sql, signal)
       const isBusy = response.status === 429 && /concurrent|queued or running/.test(refusal.detail ?? '')
       if (!isBusy || Date.now() > until) throw errorOf(response.status, refusal)
       await after(wait, undefined, { signal }).catch(() => {

@@ -36,7 +36,12 @@ export interface Asked {
   readonly notices: readonly string[]
 }
 
-const contextOf = (asker: Asker, tables: ProjectTables, types: (TypeName | undefined)[], values: readonly (string | null)[] | null): Context =>
+const contextOf = (
+  asker: Asker,
+  tables: ProjectTables,
+  types: (TypeName | undefined)[],
+  values: readonly (string | null)[] | null,
+): Context =>
   new Context({
     tables,
     parameters: { types, values },
@@ -50,7 +55,12 @@ const contextOf = (asker: Asker, tables: ProjectTables, types: (TypeName | undef
 const known = (types: readonly (TypeName | undefined)[]): TypeName[] => Array.from(types, (type) => type ?? 'text')
 
 /** The columns of the answer, and the types of parameters. */
-export async function prepareQuestion(tokens: readonly Token[], types: (TypeName | undefined)[], asker: Asker, signal: AbortSignal): Promise<Question> {
+export async function prepareQuestion(
+  tokens: readonly Token[],
+  types: (TypeName | undefined)[],
+  asker: Asker,
+  signal: AbortSignal,
+): Promise<Question> {
   const tables = await asker.tables()
   if (isOfCatalog(tokens, tables)) {
     for (const token of tokens) if (token.kind === 'param') types[Number(token.text) - 1] ??= 'text'
@@ -65,12 +75,19 @@ export async function prepareQuestion(tokens: readonly Token[], types: (TypeName
 }
 
 /** With the types that the engine names. */
-async function described({ sql, tokens }: { readonly sql: string; readonly tokens: readonly Token[] }, columns: readonly ResultColumn[], asker: Asker, signal: AbortSignal): Promise<ResultColumn[]> {
+async function described(
+  { sql, tokens }: { readonly sql: string; readonly tokens: readonly Token[] },
+  columns: readonly ResultColumn[],
+  asker: Asker,
+  signal: AbortSignal,
+): Promise<ResultColumn[]> {
   const query = { kind: 'SqlLikeQuery', query: `describe (${sql})` }
   const { results } = await asker.api.ask(asker.project.id, query, signal).catch((error: unknown) => {
     throw withPlace(error, tokens)
   })
-  return columns.map((column, i) => (column.type === 'other' ? { ...column, type: typeOfLanguage(String(results[i]?.[1] ?? 'String')).type } : column))
+  return columns.map((column, i) =>
+    column.type === 'other' ? { ...column, type: typeOfLanguage(String(results[i]?.[1] ?? 'String')).type } : column,
+  )
 }
 
 export async function ask(question: Question, values: readonly (string | null)[], asker: Asker, signal: AbortSignal): Promise<Asked> {

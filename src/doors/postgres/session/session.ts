@@ -138,7 +138,11 @@ export class Session {
     this.running = stop
     const { timeoutMs } = this.parts.settings
     let isLate = false
-    const timer = timeoutMs > 0 ? setTimeout(() => ((isLate = true), stop.abort()), timeoutMs) : undefined
+    const outOfTime = () => {
+      isLate = true
+      stop.abort()
+    }
+    const timer = timeoutMs > 0 ? setTimeout(outOfTime, timeoutMs) : undefined
     try {
       return await work(stop.signal)
     } catch (error) {
@@ -264,7 +268,10 @@ export class Session {
     const resultFormats = Array.from({ length: fields.uint16() }, () => fields.int16())
     fields.needEnd()
     if (count < statement.types.length)
-      throw new SqlError('08P01', `bind message supplies ${count} parameters, but prepared statement "${name}" requires ${statement.types.length}`)
+      throw new SqlError(
+        '08P01',
+        `bind message supplies ${count} parameters, but prepared statement "${name}" requires ${statement.types.length}`,
+      )
     if (portalName === '') await this.closePortals((_, open) => open === '')
     if (this.portals.has(portalName)) throw new SqlError('42P03', `cursor "${portalName}" already exists`)
     this.keepPortal(portalName, newPortal(statement, values, resultFormats))
@@ -272,7 +279,8 @@ export class Session {
   }
 
   private keepPortal(name: string, portal: Portal): void {
-    if (this.portals.size >= sessionLimits.portals) throw new SqlError('53400', `a connection may have at most ${sessionLimits.portals} portals`)
+    if (this.portals.size >= sessionLimits.portals)
+      throw new SqlError('53400', `a connection may have at most ${sessionLimits.portals} portals`)
     this.portals.set(name, portal)
   }
 
@@ -282,7 +290,8 @@ export class Session {
     if (kind === 'S') {
       const statement = this.named(name)
       this.out.parameterDescription(statement.types.map(oidOf))
-      return this.describeColumns(statement, [])
+      this.describeColumns(statement, [])
+      return
     }
     const portal = this.portals.get(name)
     if (!portal) throw new SqlError('34000', `portal "${name}" does not exist`)
@@ -345,12 +354,20 @@ export class Session {
   private async opened(portal: Portal): Promise<void> {
     if (portal.answer) return
     portal.stop = new AbortController()
-    const { answer, notices } = await this.running_((signal) => ask(portal.statement.question!, portal.values, this.asker, signal), portal.stop)
+    const { answer, notices } = await this.running_(
+      (signal) => ask(portal.statement.question!, portal.values, this.asker, signal),
+      portal.stop,
+    )
     portal.answer = answer
     for (const text of notices) this.notice(text)
   }
 
-  private async table(rows: readonly (readonly string[])[], columns: readonly ResultColumn[], { formats }: Portal, tag: string): Promise<void> {
+  private async table(
+    rows: readonly (readonly string[])[],
+    columns: readonly ResultColumn[],
+    { formats }: Portal,
+    tag: string,
+  ): Promise<void> {
     const answer = new Answer(columns, groupsOfRows(rows), 'UTC')
     await answer.write(this.out, formats, Number.POSITIVE_INFINITY)
     this.out.complete(tag)
@@ -371,7 +388,8 @@ export class Session {
         settings.reset(command.name ?? undefined)
         return this.out.complete('RESET')
       case 'begin':
-        if (this.status === 'T') this.out.report('N', { S: 'WARNING', V: 'WARNING', C: '25001', M: 'there is already a transaction in progress' })
+        if (this.status === 'T')
+          this.out.report('N', { S: 'WARNING', V: 'WARNING', C: '25001', M: 'there is already a transaction in progress' })
         this.status = 'T'
         return this.out.complete(command.tag)
       case 'commit':
@@ -409,7 +427,12 @@ export class Session {
         await this.closePortals(({ isCursor }, name) => isCursor && (command.name === null || name === command.name))
         return this.out.complete(command.name === null ? 'CLOSE CURSOR ALL' : 'CLOSE CURSOR')
       case 'explain':
-        return this.table([['A question in the language of Waymark. The API explains it with "explain": true.']], [one('QUERY PLAN')], portal, 'EXPLAIN')
+        return this.table(
+          [['A question in the language of Waymark. The API explains it with "explain": true.']],
+          [one('QUERY PLAN')],
+          portal,
+          'EXPLAIN',
+        )
     }
   }
 
@@ -440,7 +463,18 @@ export class Session {
 }
 
 const typeNamed = (name: string): TypeName | undefined => {
-  const known: Readonly<Record<string, TypeName>> = { int: 'int4', integer: 'int4', bigint: 'int8', text: 'text', boolean: 'bool', numeric: 'numeric', date: 'date', timestamp: 'timestamp', timestamptz: 'timestamptz', uuid: 'uuid' }
+  const known: Readonly<Record<string, TypeName>> = {
+    int: 'int4',
+    integer: 'int4',
+    bigint: 'int8',
+    text: 'text',
+    boolean: 'bool',
+    numeric: 'numeric',
+    date: 'date',
+    timestamp: 'timestamp',
+    timestamptz: 'timestamptz',
+    uuid: 'uuid',
+  }
   return known[name]
 }
 

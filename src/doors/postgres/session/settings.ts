@@ -4,9 +4,35 @@ import { isZone } from '../translation/texts.ts'
 // What SET changes and SHOW tells. Most settings are kept and change nothing.
 
 /** Told to the client when the session begins, and when they change. */
-const reported = ['server_version', 'server_encoding', 'client_encoding', 'application_name', 'DateStyle', 'IntervalStyle', 'TimeZone', 'integer_datetimes', 'standard_conforming_strings', 'is_superuser', 'session_authorization', 'default_transaction_read_only', 'in_hot_standby'] as const
+const reported = [
+  'server_version',
+  'server_encoding',
+  'client_encoding',
+  'application_name',
+  'DateStyle',
+  'IntervalStyle',
+  'TimeZone',
+  'integer_datetimes',
+  'standard_conforming_strings',
+  'is_superuser',
+  'session_authorization',
+  'default_transaction_read_only',
+  'in_hot_standby',
+] as const
 
-const fixed: ReadonlySet<string> = new Set(['server_version', 'server_version_num', 'server_encoding', 'integer_datetimes', 'is_superuser', 'in_hot_standby', 'max_identifier_length', 'block_size', 'lc_collate', 'lc_ctype', 'max_index_keys'])
+const fixed: ReadonlySet<string> = new Set([
+  'server_version',
+  'server_version_num',
+  'server_encoding',
+  'integer_datetimes',
+  'is_superuser',
+  'in_hot_standby',
+  'max_identifier_length',
+  'block_size',
+  'lc_collate',
+  'lc_ctype',
+  'max_index_keys',
+])
 const readOnlyNames: ReadonlySet<string> = new Set(['transaction_read_only', 'default_transaction_read_only'])
 /** Settings of one session, so that nobody fills the memory with names. */
 const most = 200
@@ -106,7 +132,10 @@ export class Settings {
     if (readOnlyNames.has(name) && /^(off|false|no|0)$/i.test(value)) throw new SqlError('25006', 'this server is read-only')
     if (name === 'client_encoding' && !/^(utf-?8|unicode)$/i.test(value))
       throw new SqlError('22023', `invalid value for parameter "client_encoding": "${value}"`, { hint: 'Texts are sent as UTF8 only.' })
-    if (name === 'timezone') return this.setZone(value)
+    if (name === 'timezone') {
+      this.setZone(value)
+      return
+    }
     if (name === 'statement_timeout') millisecondsOf(value)
     if (value.length > longest || name.length > 100 || (!this.values.has(name) && this.values.size >= most))
       throw new SqlError('53400', 'too many or too long settings')

@@ -97,7 +97,8 @@ export class Cursor {
 
   /** Runs a rule that may contain itself. */
   deeper<T>(rule: () => T): T {
-    if (++this.depth > mostLevels) throw new SqlError('54001', `the statement is nested more than ${mostLevels} levels deep`, { offset: this.peek().start })
+    if (++this.depth > mostLevels)
+      throw new SqlError('54001', `the statement is nested more than ${mostLevels} levels deep`, { offset: this.peek().start })
     try {
       return rule()
     } finally {

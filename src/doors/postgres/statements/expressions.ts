@@ -76,8 +76,7 @@ export class Expressions {
   private afterIs(expr: Expr, at: number): Expr {
     const { cursor } = this
     const not = cursor.takeWords('not')
-    for (const what of ['null', 'true', 'false', 'unknown'] as const)
-      if (cursor.takeWords(what)) return { kind: 'is', at, expr, what, not }
+    for (const what of ['null', 'true', 'false', 'unknown'] as const) if (cursor.takeWords(what)) return { kind: 'is', at, expr, what, not }
     if (!cursor.takeWords('distinct', 'from')) throw cursor.unexpected('NULL, TRUE, FALSE or DISTINCT FROM')
     return { kind: 'binary', at, op: not ? 'is not distinct from' : 'is distinct from', left: expr, right: this.comparison() }
   }
@@ -129,8 +128,9 @@ export class Expressions {
     const pattern = this.other()
     if (cursor.isWord('escape')) {
       const { start } = cursor.next()
-      const escape = cursor.next()
-      if (escape.kind !== 'string' || (escape.text !== '\\' && escape.text !== '')) throw unsupported('an escape character other than the backslash', start)
+      const character = cursor.next()
+      if (character.kind !== 'string' || (character.text !== '\\' && character.text !== ''))
+        throw unsupported('an escape character other than the backslash', start)
     }
     return { kind: 'like', pattern, ...about }
   }
@@ -487,7 +487,9 @@ export class Expressions {
   }
 
   private parenthesisFreeQuery(): Expr {
-    return this.cursor.isMark('(') ? this.expression() : { kind: 'subquery', at: this.cursor.peek().start, query: this.readQuery(this.cursor) }
+    return this.cursor.isMark('(')
+      ? this.expression()
+      : { kind: 'subquery', at: this.cursor.peek().start, query: this.readQuery(this.cursor) }
   }
 
   orderItems(): OrderItem[] {
@@ -513,7 +515,8 @@ export class Expressions {
     const frame: string[] = []
     while (!cursor.isMark(')')) {
       const { kind, text, start } = cursor.next()
-      const isFrame = kind === 'number' ? /^\d+$/.test(text) : /^(?:rows|range|between|and|unbounded|preceding|following|current|row)$/.test(text)
+      const isFrame =
+        kind === 'number' ? /^\d+$/.test(text) : /^(?:rows|range|between|and|unbounded|preceding|following|current|row)$/.test(text)
       if (!isFrame) throw unsupported('this window frame', start)
       frame.push(text)
     }

@@ -1,7 +1,12 @@
 // The tree of a statement in PostgreSQL's spelling. `at` is its place in the text.
 
 export type Expr =
-  | { readonly kind: 'constant'; readonly at: number; readonly type: 'int' | 'numeric' | 'string' | 'bool' | 'null'; readonly value: string }
+  | {
+      readonly kind: 'constant'
+      readonly at: number
+      readonly type: 'int' | 'numeric' | 'string' | 'bool' | 'null'
+      readonly value: string
+    }
   | { readonly kind: 'param'; readonly at: number; readonly index: number }
   | { readonly kind: 'name'; readonly at: number; readonly chain: readonly string[] }
   | { readonly kind: 'star'; readonly at: number; readonly table: readonly string[] }
@@ -9,16 +14,42 @@ export type Expr =
   | { readonly kind: 'cast'; readonly at: number; readonly expr: Expr; readonly type: string }
   | { readonly kind: 'unary'; readonly at: number; readonly op: string; readonly expr: Expr }
   | { readonly kind: 'binary'; readonly at: number; readonly op: string; readonly left: Expr; readonly right: Expr }
-  | { readonly kind: 'is'; readonly at: number; readonly expr: Expr; readonly what: 'null' | 'true' | 'false' | 'unknown'; readonly not: boolean }
+  | {
+      readonly kind: 'is'
+      readonly at: number
+      readonly expr: Expr
+      readonly what: 'null' | 'true' | 'false' | 'unknown'
+      readonly not: boolean
+    }
   | { readonly kind: 'between'; readonly at: number; readonly expr: Expr; readonly low: Expr; readonly high: Expr; readonly not: boolean }
   | { readonly kind: 'in'; readonly at: number; readonly expr: Expr; readonly items: readonly Expr[] | Query; readonly not: boolean }
-  | { readonly kind: 'like'; readonly at: number; readonly op: 'like' | 'ilike' | 'similar'; readonly expr: Expr; readonly pattern: Expr; readonly not: boolean }
-  | { readonly kind: 'case'; readonly at: number; readonly operand: Expr | null; readonly branches: readonly (readonly [Expr, Expr])[]; readonly otherwise: Expr | null }
+  | {
+      readonly kind: 'like'
+      readonly at: number
+      readonly op: 'like' | 'ilike' | 'similar'
+      readonly expr: Expr
+      readonly pattern: Expr
+      readonly not: boolean
+    }
+  | {
+      readonly kind: 'case'
+      readonly at: number
+      readonly operand: Expr | null
+      readonly branches: readonly (readonly [Expr, Expr])[]
+      readonly otherwise: Expr | null
+    }
   | { readonly kind: 'subquery'; readonly at: number; readonly query: Query }
   | { readonly kind: 'exists'; readonly at: number; readonly query: Query }
   | { readonly kind: 'array'; readonly at: number; readonly items: readonly Expr[] }
   | { readonly kind: 'row'; readonly at: number; readonly items: readonly Expr[] }
-  | { readonly kind: 'quantified'; readonly at: number; readonly op: string; readonly all: boolean; readonly left: Expr; readonly right: Expr | Query }
+  | {
+      readonly kind: 'quantified'
+      readonly at: number
+      readonly op: string
+      readonly all: boolean
+      readonly left: Expr
+      readonly right: Expr | Query
+    }
   | { readonly kind: 'extract'; readonly at: number; readonly part: string; readonly expr: Expr }
   | { readonly kind: 'zone'; readonly at: number; readonly expr: Expr; readonly zone: Expr }
   | { readonly kind: 'interval'; readonly at: number; readonly text: string }
@@ -58,9 +89,28 @@ export interface Item {
 }
 
 export type Source =
-  | { readonly kind: 'table'; readonly at: number; readonly chain: readonly string[]; readonly alias: string | null; readonly columns: readonly string[] }
-  | { readonly kind: 'function'; readonly at: number; readonly call: Call; readonly alias: string | null; readonly columns: readonly string[] }
-  | { readonly kind: 'query'; readonly at: number; readonly query: Query; readonly lateral: boolean; readonly alias: string | null; readonly columns: readonly string[] }
+  | {
+      readonly kind: 'table'
+      readonly at: number
+      readonly chain: readonly string[]
+      readonly alias: string | null
+      readonly columns: readonly string[]
+    }
+  | {
+      readonly kind: 'function'
+      readonly at: number
+      readonly call: Call
+      readonly alias: string | null
+      readonly columns: readonly string[]
+    }
+  | {
+      readonly kind: 'query'
+      readonly at: number
+      readonly query: Query
+      readonly lateral: boolean
+      readonly alias: string | null
+      readonly columns: readonly string[]
+    }
   | Join
 
 export interface Join {

@@ -62,7 +62,17 @@ class Queries extends Expressions {
     for (;;) {
       const { start } = this.cursor.peek()
       if (!this.cursor.takeWords('intersect')) return left
-      left = { kind: 'set', at: start, op: 'intersect', all: this.isAll(), left, right: this.single(), ...noEnding, with: [], recursive: false }
+      left = {
+        kind: 'set',
+        at: start,
+        op: 'intersect',
+        all: this.isAll(),
+        left,
+        right: this.single(),
+        ...noEnding,
+        with: [],
+        recursive: false,
+      }
     }
   }
 

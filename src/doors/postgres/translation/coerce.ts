@@ -62,7 +62,8 @@ function constantOf(text: string, type: TypeName, { zone, now }: Context, at: nu
 export function decided(value: Typed, wanted: TypeName, context: Context): Typed {
   if (value.type !== 'unknown') return value
   const type = wanted === 'unknown' || wanted === 'other' ? 'text' : wanted
-  if (value.param === undefined) return value.constant == null ? nullOf(type, value.at) : constantOf(value.constant, type, context, value.at)
+  if (value.param === undefined)
+    return value.constant == null ? nullOf(type, value.at) : constantOf(value.constant, type, context, value.at)
   const taken = context.decide(value.param, type)
   const given = context.valueOf(value.param, value.at)
   return given == null ? nullOf(taken, value.at) : constantOf(given, taken, context, value.at)
@@ -111,7 +112,8 @@ export function shown(value: Typed, context: Context): string {
 const truthFromNumber = (sql: string) => `(${sql} != 0)`
 const numberFromTruth = (sql: string) => `multiIf(${sql}, 1, not ${sql}, 0, NULL)`
 /** Away from zero, as a numeric of PostgreSQL; halves of a float go to the even number. */
-const rounded = ({ sql, type }: Typed) => (type === 'numeric' ? `toInt64(sign(${sql}) * floor(abs(${sql}) + 0.5))` : `toInt64(round(${sql}))`)
+const rounded = ({ sql, type }: Typed) =>
+  type === 'numeric' ? `toInt64(sign(${sql}) * floor(abs(${sql}) + 0.5))` : `toInt64(round(${sql}))`
 
 function castSql(value: Typed, type: TypeName, context: Context): string | null {
   const { sql, type: from } = value
@@ -123,7 +125,8 @@ function castSql(value: Typed, type: TypeName, context: Context): string | null 
     if (isWhole(from)) return sql
     return isNumber(from) ? rounded(value) : isFromText ? `toInt(${sql})` : null
   }
-  if (isNumber(type)) return isNumber(from) ? (type === 'numeric' || !isWhole(from) ? sql : `toFloat(${sql})`) : isFromText ? `toFloat(${sql})` : null
+  if (isNumber(type))
+    return isNumber(from) ? (type === 'numeric' || !isWhole(from) ? sql : `toFloat(${sql})`) : isFromText ? `toFloat(${sql})` : null
   if (type === 'bool') return isNumber(from) ? truthFromNumber(sql) : isFromText ? `toBool(${sql})` : null
   if (type === 'uuid') return isFromText ? `toUUID(${sql})` : null
   if (type === 'date') return isTime(from) ? (value.isDay ? sql : `toDate(${zoned(value, context)})`) : isFromText ? `toDate(${sql})` : null
@@ -139,9 +142,14 @@ export function cast(value: Typed, type: TypeName, context: Context): Typed {
   if (value.type === type) return value
   if (itemOf(type) || itemOf(value.type)) return { ...value, type }
   const sql = isScalar(type) ? castSql(value, type, context) : null
-  if (sql === null)
-    throw new SqlError('42846', `cannot cast type ${titleOf(value.type)} to ${titleOf(type)}`, { offset: value.at })
+  if (sql === null) throw new SqlError('42846', `cannot cast type ${titleOf(value.type)} to ${titleOf(type)}`, { offset: value.at })
   const mayFail = isText(value.type) && !isText(type)
   const { json: _, isDay: _day, constant: _constant, ...rest } = value
-  return { ...rest, sql, type, nullable: value.nullable || mayFail, ...(value.isDay && type === 'timestamptz' && { isDay: undefined }) } as Typed
+  return {
+    ...rest,
+    sql,
+    type,
+    nullable: value.nullable || mayFail,
+    ...(value.isDay && type === 'timestamptz' && { isDay: undefined }),
+  } as Typed
 }

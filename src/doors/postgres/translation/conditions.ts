@@ -18,7 +18,11 @@ export interface Conditions {
 const opposites: Readonly<Record<string, string>> = { '=': '<>', '<>': '=', '<': '>=', '>=': '<', '>': '<=', '<=': '>' }
 const spelled = (op: string) => (op === '<>' ? '!=' : op)
 /** Beyond this a condition is not rewritten: what it repeats could double at each level. */
-const known = (values: readonly Typed[]): string => values.filter(({ nullable }) => nullable).map(({ sql }) => ` and isNotNull(${sql})`).join('')
+const known = (values: readonly Typed[]): string =>
+  values
+    .filter(({ nullable }) => nullable)
+    .map(({ sql }) => ` and isNotNull(${sql})`)
+    .join('')
 
 export function conditionsOf(translator: Translator): Conditions {
   return new Written(translator)
@@ -175,12 +179,21 @@ class Written implements Conditions {
         const { value, list } = this.listed(expr, scope)
         const hasNull = list.some(({ sql }) => sql === 'NULL')
         if (!hasNull) return truth(unlessNull(this.within({ ...value, nullable: false }, list, expr.not), [value]), value.nullable)
-        return truth(`if(${this.within(value, list.filter(({ sql }) => sql !== 'NULL'), false)}, ${!expr.not}, NULL)`, true)
+        return truth(
+          `if(${this.within(
+            value,
+            list.filter(({ sql }) => sql !== 'NULL'),
+            false,
+          )}, ${!expr.not}, NULL)`,
+          true,
+        )
       }
       case 'like':
         return this.like(expr, scope)
-      case 'quantified':
-        return truth(this.quantified(expr, scope, false))
+      case 'quantified': {
+        const left = this.translator.settled(expr.left, scope)
+        return truth(unlessNull(this.quantified(expr, scope, false), [left]), left.nullable)
+      }
       case 'exists':
         return truth(`(exists (${translator.bind(expr.query, scope).sql}))`)
     }

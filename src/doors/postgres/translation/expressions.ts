@@ -106,7 +106,10 @@ export class Translator {
       case 'subquery':
         return this.scalarQuery(expr.query, scope, at)
       case 'array': {
-        const { type, values } = allAlike(expr.items.map((item) => this.value(item, scope)), this.context)
+        const { type, values } = allAlike(
+          expr.items.map((item) => this.value(item, scope)),
+          this.context,
+        )
         return { sql: `[${values.map(({ sql }) => sql).join(', ')}]`, type: isScalar(type) ? `${type}[]` : 'text[]', nullable: false, at }
       }
       case 'row':
@@ -136,7 +139,8 @@ export class Translator {
     switch (type) {
       case 'int': {
         const number = BigInt(value)
-        const size = number >= -2147483648n && number <= 2147483647n ? 'int4' : number >= -(2n ** 63n) && number < 2n ** 63n ? 'int8' : 'numeric'
+        const size =
+          number >= -2147483648n && number <= 2147483647n ? 'int4' : number >= -(2n ** 63n) && number < 2n ** 63n ? 'int8' : 'numeric'
         return { ...known, sql: String(number), type: size }
       }
       case 'numeric':
@@ -178,7 +182,8 @@ export class Translator {
 
   private castOf({ expr, type, at }: Extract<Expr, { kind: 'cast' }>, scope: Scope): Typed {
     const name = type as TypeName
-    if (!(isScalar(name) || (itemOf(name) && isScalar(itemOf(name)!)))) throw new SqlError('42704', `type "${type}" does not exist`, { offset: at })
+    if (!(isScalar(name) || (itemOf(name) && isScalar(itemOf(name)!))))
+      throw new SqlError('42704', `type "${type}" does not exist`, { offset: at })
     if (expr.kind === 'constant' && expr.type === 'string' && name === 'interval')
       return { sql: '', type: 'interval', nullable: false, at, span: spanOf(expr.value, at) }
     return { ...cast(this.value(expr, scope), name, this.context), at }
@@ -295,7 +300,9 @@ export class Translator {
       return this.context.valueOf(expr.index - 1, expr.at) ?? '{}'
     })()
     if (text === undefined) return null
-    return arrayItems(text).map((one) => decided({ sql: '', type: 'unknown', nullable: false, at: expr.at, constant: one }, wanted, this.context))
+    return arrayItems(text).map((one) =>
+      decided({ sql: '', type: 'unknown', nullable: false, at: expr.at, constant: one }, wanted, this.context),
+    )
   }
 
   /** For `date_trunc` and its like. */

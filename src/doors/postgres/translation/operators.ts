@@ -27,7 +27,9 @@ function shifted(sql: string, span: Span, sign: 1 | -1): string {
     span.months !== 0 && `toIntervalMonth(${sign * span.months})`,
     span.days !== 0 && `toIntervalDay(${sign * span.days})`,
     span.micros !== 0 &&
-      (span.micros % 1_000_000 === 0 ? `toIntervalSecond(${(sign * span.micros) / 1_000_000})` : `toIntervalMicrosecond(${sign * span.micros})`),
+      (span.micros % 1_000_000 === 0
+        ? `toIntervalSecond(${(sign * span.micros) / 1_000_000})`
+        : `toIntervalMicrosecond(${sign * span.micros})`),
   ].filter((part) => part !== false)
   return parts.length === 0 ? sql : `(${[sql, ...parts].join(' + ')})`
 }
@@ -38,12 +40,22 @@ function spans(op: string, a: Typed, b: Typed, at: number): Typed | null {
   if (a.span && b.span && (op === '+' || op === '-')) {
     const sign = op === '+' ? 1 : -1
     const [x, y] = [a.span, b.span]
-    return { ...spanType, sql: '', at, span: { months: x.months + sign * y.months, days: x.days + sign * y.days, micros: x.micros + sign * y.micros } }
+    return {
+      ...spanType,
+      sql: '',
+      at,
+      span: { months: x.months + sign * y.months, days: x.days + sign * y.days, micros: x.micros + sign * y.micros },
+    }
   }
   const [span, factor] = a.span ? [a.span, b] : [b.span, a]
   if (op === '*' && span && /^-?\d+(?:\.\d+)?$/.test(factor.sql)) {
     const by = Number(factor.sql)
-    return { ...spanType, sql: '', at, span: { months: Math.trunc(span.months * by), days: Math.trunc(span.days * by), micros: Math.round(span.micros * by) } }
+    return {
+      ...spanType,
+      sql: '',
+      at,
+      span: { months: Math.trunc(span.months * by), days: Math.trunc(span.days * by), micros: Math.round(span.micros * by) },
+    }
   }
   return null
 }
@@ -120,7 +132,12 @@ export function jsonPart(op: string, left: Typed, right: Typed, at: number): Typ
   const isPath = op.startsWith('#')
   const key = right.constant ?? (isWhole(right.type) ? Number(right.sql) : null)
   if (key === null || Number.isNaN(key)) throw unsupported('a key of JSON that is not constant', at)
-  const keys = isPath ? String(key).replace(/^\{|\}$/g, '').split(',').map((part) => part.trim()) : [key]
+  const keys = isPath
+    ? String(key)
+        .replace(/^\{|\}$/g, '')
+        .split(',')
+        .map((part) => part.trim())
+    : [key]
   return jsonAt(json.root, [...json.path, ...keys], op.endsWith('>>'), at)
 }
 

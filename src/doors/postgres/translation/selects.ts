@@ -2,8 +2,8 @@ import type { Ending, Expr, Item, OrderItem, Query, Select, SetQuery, Values } f
 import { SqlError, unsupported } from '../statements/sql-error.ts'
 import { common, type TypeName } from '../types/pg-types.ts'
 import { allAlike, cast, decided } from './coerce.ts'
-import { type BoundQuery, nameOf, Translator } from './expressions.ts'
 import type { Context } from './context.ts'
+import { type BoundQuery, nameOf, Translator } from './expressions.ts'
 import { type NamedQuery, Scope } from './scope.ts'
 import { bindSource } from './sources.ts'
 import type { Column, Typed } from './typed.ts'
@@ -40,7 +40,14 @@ function withClause({ with: withs, recursive }: Ending, scope: Scope, translator
 }
 
 /** Its second part reads what the first, and itself, have made. */
-function bindRecursive(name: string, id: string, query: SetQuery, names: readonly string[], scope: Scope, translator: Translator): BoundQuery {
+function bindRecursive(
+  name: string,
+  id: string,
+  query: SetQuery,
+  names: readonly string[],
+  scope: Scope,
+  translator: Translator,
+): BoundQuery {
   const first = bindQuery(query.left, scope.outer, scope.queries, translator)
   const columns = first.columns.map((column, i) => ({ ...column, name: names[i] ?? column.name, nullable: true }))
   const inner = new Map(scope.queries).set(name, { id, columns })
@@ -84,9 +91,11 @@ function bindSelect(select: Select, scope: Scope, translator: Translator): Bound
 function itemsOf({ expr, alias }: Item, scope: Scope, translator: Translator): Out[] {
   if (expr.kind === 'star') {
     const table = expr.table.length === 0 ? null : expr.table.at(-1)!
-    return scope.all(table, expr.at).map(({ name, sql, type, nullable, isDay, json }) =>
-      outOf({ sql, type, nullable, at: expr.at, ...(isDay && { isDay }), ...(json && { json }) }, name, translator.context),
-    )
+    return scope
+      .all(table, expr.at)
+      .map(({ name, sql, type, nullable, isDay, json }) =>
+        outOf({ sql, type, nullable, at: expr.at, ...(isDay && { isDay }), ...(json && { json }) }, name, translator.context),
+      )
   }
   return [outOf(spelledOut(translator.settled(expr, scope)), alias ?? nameOf(expr), translator.context)]
 }
@@ -103,7 +112,14 @@ const outOf = (value: Typed, name: string, context: Context): Out => {
   const { type, nullable, isDay, json } = value
   return {
     value,
-    column: { name, sql: id, type, nullable, ...(isDay && { isDay }), ...(json && json.path.length === 0 && { json: { root: id, path: [] } }) },
+    column: {
+      name,
+      sql: id,
+      type,
+      nullable,
+      ...(isDay && { isDay }),
+      ...(json && json.path.length === 0 && { json: { root: id, path: [] } }),
+    },
   }
 }
 
@@ -123,7 +139,8 @@ function groupOf(expr: Expr, out: readonly Out[], scope: Scope, translator: Tran
   return isConstant(value) ? null : value.sql
 }
 
-const isConstant = ({ sql, constant }: Typed): boolean => constant !== undefined || /^(?:-?\d[\d.eE]*|'(?:[^'\\]|\\.)*'|NULL|true|false)$/.test(sql)
+const isConstant = ({ sql, constant }: Typed): boolean =>
+  constant !== undefined || /^(?:-?\d[\d.eE]*|'(?:[^'\\]|\\.)*'|NULL|true|false)$/.test(sql)
 
 /** A column of the result goes before one of the input. */
 function orderedBy(expr: Expr, out: readonly Out[], scope: Scope, translator: Translator): string {
@@ -164,13 +181,20 @@ function bindValues(values: Values, scope: Scope, translator: Translator): Bound
   const width = rows[0]!.length
   const wrong = rows.findIndex((row) => row.length !== width)
   if (wrong > 0) throw new SqlError('42601', 'VALUES lists must all be the same length', { offset: values.rows[wrong]![0]!.at })
-  const settled = Array.from({ length: width }, (_, i) => allAlike(rows.map((row) => row[i]!), translator.context))
-  const columns = settled.map(({ type, values: all }, i): Column => ({
-    name: `column${i + 1}`,
-    sql: translator.context.fresh('c'),
-    type,
-    nullable: all.some(({ nullable }) => nullable),
-  }))
+  const settled = Array.from({ length: width }, (_, i) =>
+    allAlike(
+      rows.map((row) => row[i]!),
+      translator.context,
+    ),
+  )
+  const columns = settled.map(
+    ({ type, values: all }, i): Column => ({
+      name: `column${i + 1}`,
+      sql: translator.context.fresh('c'),
+      type,
+      nullable: all.some(({ nullable }) => nullable),
+    }),
+  )
   const one = (i: number) => `select ${columns.map((column, k) => `${settled[k]!.values[i]!.sql} as ${column.sql}`).join(', ')}`
   const inner = rows.map((_, i) => one(i)).join(' union all ')
   const order = orderOfResult(values.orderBy, columns, translator)
@@ -202,7 +226,12 @@ function bindSet(query: SetQuery, scope: Scope, translator: Translator): BoundQu
   })
   const parts = sides.map((side, i) => part(side, types, translator, needsQuery([query.left, query.right][i]!, query, i === 0)))
   const columns = left.columns.map(
-    ({ name, nullable }, i): Column => ({ name, sql: parts[0]!.ids[i]!, type: types[i]!, nullable: nullable || right.columns[i]!.nullable }),
+    ({ name, nullable }, i): Column => ({
+      name,
+      sql: parts[0]!.ids[i]!,
+      type: types[i]!,
+      nullable: nullable || right.columns[i]!.nullable,
+    }),
   )
   const order = orderOfResult(query.orderBy, columns, translator)
   const body = `${parts[0]!.sql} ${op}${all ? ' all' : ''} ${parts[1]!.sql}`
@@ -218,7 +247,12 @@ const needsQuery = (side: Query, { op, all }: SetQuery, isLeft: boolean): boolea
     ? !(isLeft && side.op === op && side.all === all && side.orderBy.length === 0 && side.limit === null && side.offset === null)
     : side.orderBy.length > 0 || side.limit !== null || side.offset !== null || side.with.length > 0
 
-function part(side: BoundQuery, types: readonly TypeName[], translator: Translator, needs: boolean): { sql: string; ids: readonly string[] } {
+function part(
+  side: BoundQuery,
+  types: readonly TypeName[],
+  translator: Translator,
+  needs: boolean,
+): { sql: string; ids: readonly string[] } {
   const isSame = side.columns.every(({ type, isDay }, i) => type === types[i] && !isDay)
   if (isSame && !needs) return { sql: side.sql, ids: side.columns.map(({ sql }) => sql) }
   const { context } = translator

@@ -3,9 +3,9 @@ import type { Expr, Join, Source } from '../statements/nodes.ts'
 import { SqlError, unsupported } from '../statements/sql-error.ts'
 import { isDay, isWhole, type TypeName } from '../types/pg-types.ts'
 import { decided, instant } from './coerce.ts'
-import { bindQuery } from './selects.ts'
 import type { Translator } from './expressions.ts'
 import type { Scope } from './scope.ts'
+import { bindQuery } from './selects.ts'
 import type { ProjectTable } from './tables.ts'
 import type { Column, Relation, Typed } from './typed.ts'
 
@@ -59,7 +59,12 @@ export function bindSource(source: Source, scope: Scope, translator: Translator,
   }
 }
 
-function bindTable({ chain, alias, columns: names, at }: Extract<Source, { kind: 'table' }>, scope: Scope, translator: Translator, isAlone: boolean): BoundSource {
+function bindTable(
+  { chain, alias, columns: names, at }: Extract<Source, { kind: 'table' }>,
+  scope: Scope,
+  translator: Translator,
+  isAlone: boolean,
+): BoundSource {
   const { context } = translator
   const name = chain.at(-1)!
   const id = context.fresh('t')
@@ -81,7 +86,10 @@ const columnOf = (table: ProjectTable, i: number, id: string): Column => {
 }
 
 function wholeTable(table: ProjectTable, alias: string, names: readonly string[], id: string): BoundSource {
-  const columns = renamed(table.columns.map((_, i) => columnOf(table, i, id)), names)
+  const columns = renamed(
+    table.columns.map((_, i) => columnOf(table, i, id)),
+    names,
+  )
   return { sql: () => `${table.source} as ${id}`, condition: table.condition?.(id) ?? null, relations: [relationOf(alias, columns, true)] }
 }
 
@@ -114,7 +122,10 @@ function bindFunction(source: Extract<Source, { kind: 'function' }>, scope: Scop
   if (args.length < 2 || args.length > 3) throw new SqlError('42883', 'generate_series takes two or three arguments', { offset: at })
   const id = context.fresh('t')
   const name = alias ?? 'generate_series'
-  const made = args[2]?.type === 'interval' || args[2]?.span || args.some(({ type }) => isDay(type)) ? ofTimes(args, at, translator) : ofNumbers(args, translator)
+  const made =
+    args[2]?.type === 'interval' || args[2]?.span || args.some(({ type }) => isDay(type))
+      ? ofTimes(args, at, translator)
+      : ofNumbers(args, translator)
   const column: Column = { name: names[0] ?? name, sql: `${id}.c1`, type: made.type, nullable: false }
   return { sql: () => `(${made.sql}) as ${id}`, condition: null, relations: [relationOf(name, [column])] }
 }
@@ -139,7 +150,8 @@ function ofTimes(args: readonly Typed[], at: number, { context }: Translator): {
   const [first, last] = [instant(from, context), instant(to, context)]
   // Where both ends are known, no more steps are made than there are.
   const seconds = { months: 2_419_200, days: 82_800, micros: 1 }[unit] * by
-  const steps = from.micros === undefined || to.micros === undefined ? 10_000 : Math.floor((to.micros - from.micros) / 1_000_000 / seconds) + 1
+  const steps =
+    from.micros === undefined || to.micros === undefined ? 10_000 : Math.floor((to.micros - from.micros) / 1_000_000 / seconds) + 1
   if (steps > mostOfSeries) throw new SqlError('54000', `generate_series may have at most ${mostOfSeries} times`, { offset: at })
   const step = `${first} + toInterval${unitNames[unit]}(s.number * ${by})`
   const sql = `select ${step} as c1 from numbers(${Math.max(0, steps)}) as s where ${step} <= ${last}`

@@ -69,7 +69,10 @@ const offsetOf = (text: string): Micros => {
 const dayMicros = 86_400_000_000
 
 /** Microseconds since 1970 of a text, in the zone unless it names one. */
-export function microsOf(text: string, { zone, now, type, offset: at }: { zone: string; now: Date; type: string; offset?: number | undefined }): Micros {
+export function microsOf(
+  text: string,
+  { zone, now, type, offset: at }: { zone: string; now: Date; type: string; offset?: number | undefined },
+): Micros {
   const word = text.trim().toLowerCase()
   const nowMicros = now.getTime() * 1000
   if (word === 'now') return nowMicros

@@ -52,7 +52,9 @@ export const numericText = (value: number | bigint | string): string => {
   const digits = whole + fraction
   const point = whole.length + shift
   if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`
-  return point >= digits.length ? `${sign}${digits}${'0'.repeat(point - digits.length)}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
+  return point >= digits.length
+    ? `${sign}${digits}${'0'.repeat(point - digits.length)}`
+    : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
 }
 
 const intervalText = (seconds: number): string => {
@@ -154,7 +156,9 @@ function arrayBytes(values: readonly Value[], item: Scalar, zone: string): Buffe
 }
 
 const wholeBytes = (value: Value, size: 2 | 4 | 8, type: TypeName): Buffer => {
-  const number = BigInt(typeof value === 'number' ? Math.trunc(value) : typeof value === 'boolean' ? Number(value) : (value as string | bigint))
+  const number = BigInt(
+    typeof value === 'number' ? Math.trunc(value) : typeof value === 'boolean' ? Number(value) : (value as string | bigint),
+  )
   const limit = 2n ** BigInt(size * 8 - 1)
   if (number >= limit || number < -limit) throw new SqlError('22003', `${type} out of range`)
   return bytesOf(size, (bytes) => {
@@ -228,7 +232,19 @@ const need = (bytes: Buffer, size: number, type: string): void => {
 
 /** The text of a parameter that came as bytes. */
 export function textFromBinary(bytes: Buffer, type: TypeName): string {
-  const sized: Readonly<Partial<Record<TypeName, number>>> = { bool: 1, int2: 2, int4: 4, oid: 4, int8: 8, float4: 4, float8: 8, date: 4, timestamp: 8, timestamptz: 8, uuid: 16 }
+  const sized: Readonly<Partial<Record<TypeName, number>>> = {
+    bool: 1,
+    int2: 2,
+    int4: 4,
+    oid: 4,
+    int8: 8,
+    float4: 4,
+    float8: 8,
+    date: 4,
+    timestamp: 8,
+    timestamptz: 8,
+    uuid: 16,
+  }
   const size = sized[type]
   if (size !== undefined) need(bytes, size, type)
   switch (type) {

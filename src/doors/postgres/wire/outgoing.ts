@@ -1,5 +1,5 @@
-import { setTimeout as after } from 'node:timers/promises'
 import type { Duplex } from 'node:stream'
+import { setTimeout as after } from 'node:timers/promises'
 
 // Messages to clients, collected and written in pieces, no faster than they are read.
 
@@ -121,7 +121,13 @@ export class Outgoing {
   rowDescription(columns: readonly ColumnOnWire[]): void {
     this.begin('T').int16(columns.length)
     for (const { name, table, attribute, oid, size, isBinary } of columns)
-      this.text(name).int32(table).int16(attribute).int32(oid).int16(size).int32(-1).int16(isBinary ? 1 : 0)
+      this.text(name)
+        .int32(table)
+        .int16(attribute)
+        .int32(oid)
+        .int16(size)
+        .int32(-1)
+        .int16(isBinary ? 1 : 0)
     this.end()
   }
 
@@ -166,7 +172,10 @@ async function drained(socket: Duplex): Promise<void> {
     socket.once('close', done)
   })
   try {
-    const first = await Promise.race([taken, after(clientPatience.ms, 'late' as const, { signal: over.signal, ref: false }).catch(() => 'taken' as const)])
+    const first = await Promise.race([
+      taken,
+      after(clientPatience.ms, 'late' as const, { signal: over.signal, ref: false }).catch(() => 'taken' as const),
+    ])
     if (first === 'late') socket.destroy(new Error('The client stopped reading.'))
   } finally {
     over.abort()

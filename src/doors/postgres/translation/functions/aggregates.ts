@@ -26,7 +26,8 @@ const aggregate =
     const distinct = called.call.distinct ? 'distinct ' : ''
     return { sql: `${name}(${distinct}${open(x)})${called.tail}`, type: returns(x.type), nullable: true, at: called.call.at }
   }
-const floating = (type: TypeName): TypeName => (type === 'float8' || type === 'float4' ? 'float8' : type === 'interval' ? 'interval' : 'numeric')
+const floating = (type: TypeName): TypeName =>
+  type === 'float8' || type === 'float4' ? 'float8' : type === 'interval' ? 'interval' : 'numeric'
 
 const count: FunctionRow = (called) => {
   const { call, tail, args } = called
@@ -70,7 +71,12 @@ const arrayAgg: FunctionRow = (called) => {
   needs(called, 1)
   const x = decided(called.args[0]!, 'text', called.context)
   const name = called.call.distinct ? 'groupUniqArray' : 'array_agg'
-  return { sql: `${name}(${x.sql}${name === 'array_agg' ? called.order : ''})${called.tail}`, type: isScalar(x.type) ? `${x.type}[]` : 'text[]', nullable: true, at: called.call.at }
+  return {
+    sql: `${name}(${x.sql}${name === 'array_agg' ? called.order : ''})${called.tail}`,
+    type: isScalar(x.type) ? `${x.type}[]` : 'text[]',
+    nullable: true,
+    at: called.call.at,
+  }
 }
 
 const percentile =
@@ -78,7 +84,8 @@ const percentile =
   (called) => {
     needs(called, 1)
     const at = Number(called.args[0]!.sql)
-    if (!(at >= 0 && at <= 1)) throw new SqlError('22003', `percentile value ${called.args[0]!.sql} is not between 0 and 1`, { offset: called.call.at })
+    if (!(at >= 0 && at <= 1))
+      throw new SqlError('22003', `percentile value ${called.args[0]!.sql} is not between 0 and 1`, { offset: called.call.at })
     const sql = `${name}(${at})(${called.order.replace(/^ order by /, '').replace(/ nulls (?:first|last)$/, '')})${called.tail}`
     return { sql, type: 'float8', nullable: true, at: called.call.at }
   }

@@ -36,7 +36,11 @@ export function callFunction(call: Call, scope: Scope, translator: Translator): 
   const tail = translator.tail(call, scope)
   const row = known[call.name]
   if (row) return row({ args, call, context, tail, order })
-  return ofLanguage(call, args.map((arg) => decided(arg, 'text', context)), { order, tail })
+  return ofLanguage(
+    call,
+    args.map((arg) => decided(arg, 'text', context)),
+    { order, tail },
+  )
 }
 
 /** The engine decides what it is, and whether it exists. */

@@ -32,15 +32,24 @@ const truncated: FunctionRow = ({ args, call, context, ...more }) => {
   const beginning = beginnings[unit]
   if (!beginning) throw new SqlError('22023', `unit "${unit}" not recognized for type timestamp with time zone`, { offset: part.at })
   const value = decided(given, 'timestamptz', context)
-  if (!isDay(value.type)) throw new SqlError('42883', `function date_trunc(unknown, ${titleOf(value.type)}) does not exist`, { offset: call.at })
-  const about = { type: value.type === 'timestamp' ? ('timestamp' as const) : ('timestamptz' as const), nullable: value.nullable, at: call.at }
+  if (!isDay(value.type))
+    throw new SqlError('42883', `function date_trunc(unknown, ${titleOf(value.type)}) does not exist`, { offset: call.at })
+  const about = {
+    type: value.type === 'timestamp' ? ('timestamp' as const) : ('timestamptz' as const),
+    nullable: value.nullable,
+    at: call.at,
+  }
   const [name, isDayOfEngine] = beginning
   if (name === '') return { ...about, sql: instant(value, context) }
   if (zone) {
     const there = `toTimeZone(${instant(value, context)}, ${textOf(constantText(zone, 'a time zone'))})`
-    return { ...about, sql: isDayOfEngine ? `toDateTime64(toString(${name}(${there})), 6, ${textOf(zone.constant!)})` : `${name}(${there})` }
+    return {
+      ...about,
+      sql: isDayOfEngine ? `toDateTime64(toString(${name}(${there})), 6, ${textOf(zone.constant!)})` : `${name}(${there})`,
+    }
   }
-  const here = value.type === 'date' || value.isDay ? (unit === 'day' || isDayOfEngine ? value.sql : instant(value, context)) : zoned(value, context)
+  const here =
+    value.type === 'date' || value.isDay ? (unit === 'day' || isDayOfEngine ? value.sql : instant(value, context)) : zoned(value, context)
   const isAlready = (value.type === 'date' || value.isDay) && unit === 'day'
   if (isAlready) return { ...about, sql: value.sql, isDay: true }
   return { ...about, sql: `${name}(${here})`, ...(isDayOfEngine && { isDay: true }) }
@@ -168,8 +177,14 @@ const toChar: FunctionRow = ({ args, call, context, ...more }) => {
     const sql = `toString(${places ? `round(${value.sql}, ${places.length})` : `toInt64(round(${value.sql}))`})`
     return { sql, type: 'text', nullable: value.nullable, at: call.at }
   }
-  if (!isDay(value.type)) throw new SqlError('42883', `function to_char(${titleOf(value.type)}, unknown) does not exist`, { offset: call.at })
-  return { sql: unlessNull(formatted(zoned(value, context), pattern, call.at), [value]), type: 'text', nullable: value.nullable, at: call.at }
+  if (!isDay(value.type))
+    throw new SqlError('42883', `function to_char(${titleOf(value.type)}, unknown) does not exist`, { offset: call.at })
+  return {
+    sql: unlessNull(formatted(zoned(value, context), pattern, call.at), [value]),
+    type: 'text',
+    nullable: value.nullable,
+    at: call.at,
+  }
 }
 
 const moment =

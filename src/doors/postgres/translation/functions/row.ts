@@ -31,7 +31,12 @@ export const needs = ({ args, call }: Called, least: number, most = least): void
 
 /** A plain function: arguments of these types, the last one again for all that follow. */
 export const plain =
-  (sql: (args: readonly string[]) => string, types: readonly TypeName[], returns: TypeName, [least, most] = [types.length, types.length]): FunctionRow =>
+  (
+    sql: (args: readonly string[]) => string,
+    types: readonly TypeName[],
+    returns: TypeName,
+    [least, most] = [types.length, types.length],
+  ): FunctionRow =>
   (called) => {
     needs(called, least!, most)
     const args = called.args.map((arg, i) => {

@@ -1,5 +1,5 @@
 import { isNumber, isWhole } from '../../types/pg-types.ts'
-import { allAlike, alike, decided } from '../coerce.ts'
+import { alike, allAlike, decided } from '../coerce.ts'
 import { anyNullable } from '../operators.ts'
 import type { Typed } from '../typed.ts'
 import { type Called, type FunctionRow, type FunctionRows, needs, plain } from './row.ts'
@@ -23,7 +23,11 @@ const rounded: FunctionRow = (called) => {
   needs(called, 1, 2)
   const [given, digits] = called.args
   const x = decided(given!, 'float8', called.context)
-  const about = { type: x.type === 'float8' || x.type === 'float4' ? ('float8' as const) : ('numeric' as const), nullable: x.nullable, at: called.call.at }
+  const about = {
+    type: x.type === 'float8' || x.type === 'float4' ? ('float8' as const) : ('numeric' as const),
+    nullable: x.nullable,
+    at: called.call.at,
+  }
   if (digits) return { ...about, sql: `round(${x.sql}, ${decided(digits, 'int4', called.context).sql})` }
   if (isWhole(x.type)) return { ...about, type: 'float8', sql: x.sql }
   return { ...about, sql: x.type === 'numeric' ? `(sign(${x.sql}) * floor(abs(${x.sql}) + 0.5))` : `round(${x.sql})` }
@@ -35,8 +39,17 @@ const chosen =
   (called) => {
     needs(called, 1, 100)
     const { type, values } = allAlike(called.args, called.context)
-    const sql = name === 'coalesce' ? `coalesce(${values.map((one) => one.sql).join(', ')})` : values.map((one) => one.sql).reduce((a, b) => `${name}(${a}, ${b})`)
-    return { sql, type, nullable: values.every(({ nullable }) => nullable), at: called.call.at, ...(values.every(({ isDay }) => isDay) && { isDay: true }) }
+    const sql =
+      name === 'coalesce'
+        ? `coalesce(${values.map((one) => one.sql).join(', ')})`
+        : values.map((one) => one.sql).reduce((a, b) => `${name}(${a}, ${b})`)
+    return {
+      sql,
+      type,
+      nullable: values.every(({ nullable }) => nullable),
+      at: called.call.at,
+      ...(values.every(({ isDay }) => isDay) && { isDay: true }),
+    }
   }
 
 const nullIf: FunctionRow = (called) => {
@@ -46,7 +59,11 @@ const nullIf: FunctionRow = (called) => {
 }
 
 const concat: FunctionRow = (called) => {
-  const joined = text((args) => (args.length === 0 ? "''" : `concat(${args.map((arg) => `ifNull(${arg}, '')`).join(', ')})`), 0, 200)(called)
+  const joined = text(
+    (args) => (args.length === 0 ? "''" : `concat(${args.map((arg) => `ifNull(${arg}, '')`).join(', ')})`),
+    0,
+    200,
+  )(called)
   return { ...joined, nullable: false }
 }
 

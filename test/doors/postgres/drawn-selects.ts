@@ -65,7 +65,8 @@ export class Expressions {
       () => `greatest(${x()}, ${x()})`,
       () => `least(${x()}, ${draw.one(['1', '4'])})`,
       () => `length(${this.text(depth - 1)})`,
-      () => `extract(${draw.one(['year', 'month', 'day', 'dow', 'isodow', 'doy', 'hour', 'minute', 'quarter', 'week', 'epoch'])} from ${this.time(depth - 1)})`,
+      () =>
+        `extract(${draw.one(['year', 'month', 'day', 'dow', 'isodow', 'doy', 'hour', 'minute', 'quarter', 'week', 'epoch'])} from ${this.time(depth - 1)})`,
       () => `case when ${this.truth(depth - 1)} then ${x()} else ${x()} end`,
       () => `case when ${this.truth(depth - 1)} then ${x()} end`,
       () => `(${this.truth(depth - 1)})::int`,
@@ -109,7 +110,10 @@ export class Expressions {
 
   truth(depth: number): string {
     const { draw } = this
-    if (depth <= 0) return draw.chance(0.3) ? this.column('truth') : `${this.column('number')} ${draw.one(['=', '<>', '<', '>', '<=', '>='])} ${draw.one(['1', '5', '2.5'])}`
+    if (depth <= 0)
+      return draw.chance(0.3)
+        ? this.column('truth')
+        : `${this.column('number')} ${draw.one(['=', '<>', '<', '>', '<=', '>='])} ${draw.one(['1', '5', '2.5'])}`
     const x = () => this.truth(depth - 1)
     return draw.one([
       () => `(${x()} and ${x()})`,
@@ -117,7 +121,8 @@ export class Expressions {
       () => `(not ${x()})`,
       () => `(${this.number(depth - 1)} ${draw.one(['=', '<>', '<', '>='])} ${this.number(depth - 1)})`,
       () => `(${this.text(depth - 1)} ${draw.one(['=', '<>', '<', '>='])} ${this.text(depth - 1)})`,
-      () => `(${this.time(depth - 1)} ${draw.one(['<', '>=', '='])} ${draw.one(["'2024-03-01'", "timestamp '2024-03-02 10:00:00'", "date '2024-03-03'", this.time(0)])})`,
+      () =>
+        `(${this.time(depth - 1)} ${draw.one(['<', '>=', '='])} ${draw.one(["'2024-03-01'", "timestamp '2024-03-02 10:00:00'", "date '2024-03-03'", this.time(0)])})`,
       () => `(${this.text(depth - 1)} is ${draw.one(['', 'not '])}null)`,
       () => `(${this.number(depth - 1)} is ${draw.one(['', 'not '])}null)`,
       () => `(${this.column('text')} ${draw.one(['like', 'not like', 'ilike'])} '${draw.one(['p%', '%R%', '_r_', '%'])}')`,
@@ -136,7 +141,8 @@ export class Expressions {
 }
 
 const list = (count: number, make: (i: number) => string) => Array.from({ length: count }, (_, i) => make(i))
-const positions = (count: number, draw: Draw) => list(count, (i) => `${i + 1}${draw.one(['', ' desc', ' asc', ' nulls first', ' desc nulls last'])}`).join(', ')
+const positions = (count: number, draw: Draw) =>
+  list(count, (i) => `${i + 1}${draw.one(['', ' desc', ' asc', ' nulls first', ' desc nulls last'])}`).join(', ')
 
 export function drawnSelect(draw: Draw): string {
   const x = new Expressions(draw)
@@ -170,13 +176,23 @@ export function drawnSelect(draw: Draw): string {
       return `select ${[...keys, aggregate(), aggregate()].join(', ')} from buy${where()} group by ${keys.map((_, i) => i + 1).join(', ')}${having} order by ${positions(keys.length, draw)}`
     },
     () => `select ${aggregate()}, ${aggregate()}, ${aggregate()} from buy${where()}`,
-    () => `select a.plan, b.event, ${new Expressions(draw, 'a.').number(1)} from buy a ${draw.one(['join', 'left join', 'right join', 'full join'])} events b on a.distinct_id = b.distinct_id${draw.chance(0.4) ? " and b.event = 'view'" : ''}`,
-    () => `select ${x.text(1)} as t from buy ${draw.one(['union', 'union all', 'intersect', 'except'])} select ${draw.one(['plan', 'distinct_id', 'event'])} from ${draw.one(['buy', 'view'])}`.replace(/event from buy/, 'plan from buy').replace(/(plan|event) from view/, 'distinct_id from view'),
-    () => `select plan, timestamp, ${draw.one(['row_number()', 'rank()', 'sum(price)', 'count(*)', 'lag(price)', 'max(n)'])} over (${draw.chance(0.6) ? 'partition by plan ' : ''}order by timestamp, uuid) from buy`,
-    () => `with t as (select plan, count(*) as k, sum(price) as s from buy${where()} group by plan) select plan, k, s / k from t where k >= 1 order by plan`,
-    () => `select event, count(*) from events where distinct_id ${draw.one(['in', 'not in'])} (select distinct_id from buy${where()}) group by event order by 1`,
-    () => `select count(*) from events e where ${draw.one(['', 'not '])}exists (select 1 from buy b where b.distinct_id = e.distinct_id and b.price > ${draw.one(['1', '5'])})`,
-    () => `select s.plan, s.m from (select plan, max(price) as m from buy group by plan) s where s.m ${draw.one(['>', '<=', '<>'])} 5 or s.plan is null`,
-    () => `select k, (select max(price) from buy) from (values (1, 'a'), (2, null)) as v(k, t) where t is ${draw.one(['null', 'not null'])}`,
+    () =>
+      `select a.plan, b.event, ${new Expressions(draw, 'a.').number(1)} from buy a ${draw.one(['join', 'left join', 'right join', 'full join'])} events b on a.distinct_id = b.distinct_id${draw.chance(0.4) ? " and b.event = 'view'" : ''}`,
+    () =>
+      `select ${x.text(1)} as t from buy ${draw.one(['union', 'union all', 'intersect', 'except'])} select ${draw.one(['plan', 'distinct_id', 'event'])} from ${draw.one(['buy', 'view'])}`
+        .replace(/event from buy/, 'plan from buy')
+        .replace(/(plan|event) from view/, 'distinct_id from view'),
+    () =>
+      `select plan, timestamp, ${draw.one(['row_number()', 'rank()', 'sum(price)', 'count(*)', 'lag(price)', 'max(n)'])} over (${draw.chance(0.6) ? 'partition by plan ' : ''}order by timestamp, uuid) from buy`,
+    () =>
+      `with t as (select plan, count(*) as k, sum(price) as s from buy${where()} group by plan) select plan, k, s / k from t where k >= 1 order by plan`,
+    () =>
+      `select event, count(*) from events where distinct_id ${draw.one(['in', 'not in'])} (select distinct_id from buy${where()}) group by event order by 1`,
+    () =>
+      `select count(*) from events e where ${draw.one(['', 'not '])}exists (select 1 from buy b where b.distinct_id = e.distinct_id and b.price > ${draw.one(['1', '5'])})`,
+    () =>
+      `select s.plan, s.m from (select plan, max(price) as m from buy group by plan) s where s.m ${draw.one(['>', '<=', '<>'])} 5 or s.plan is null`,
+    () =>
+      `select k, (select max(price) from buy) from (values (1, 'a'), (2, null)) as v(k, t) where t is ${draw.one(['null', 'not null'])}`,
   ])()
 }

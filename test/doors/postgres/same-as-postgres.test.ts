@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Postgres, startPostgres, whyNoPostgres } from '../../harness/postgres.ts'
-import { drawFrom, drawnSelect } from './drawn-selects.ts'
 import { events } from './drawn-events.ts'
+import { drawFrom, drawnSelect } from './drawn-selects.ts'
 import { type Served, served } from './served.ts'
 
 // Drawn statements in PostgreSQL's dialect have the answers of a PostgreSQL with the same rows. What differs on purpose is in docs/postgres.md, and is not drawn.
@@ -16,16 +16,25 @@ let real: Postgres
 let [asked, model]: pg.Client[] = []
 beforeAll(async () => {
   if (missing) return
-  server = await served(events)
+  server = await served(events, ['--api-limit', '100000,1000000'])
   real = await startPostgres()
   model = new pg.Client({ host: '127.0.0.1', port: real.port, user: 'waymark', database: 'postgres' })
   await model.connect()
   await model.query("set time zone 'UTC'")
   asked = await server.client()
   await model.query('create table events (uuid uuid, event text, timestamp timestamptz, distinct_id text, properties jsonb)')
-  const { rows } = await asked.query('select uuid, event, timestamp::text as timestamp, distinct_id, properties::text as properties from events')
+  const { rows } = await asked.query(
+    'select uuid, event, timestamp::text as timestamp, distinct_id, properties::text as properties from events',
+  )
   expect(rows.length).toBe(events.length)
-  for (const row of rows) await model.query('insert into events values ($1, $2, $3, $4, $5)', [row.uuid, row.event, row.timestamp, row.distinct_id, row.properties])
+  for (const row of rows)
+    await model.query('insert into events values ($1, $2, $3, $4, $5)', [
+      row.uuid,
+      row.event,
+      row.timestamp,
+      row.distinct_id,
+      row.properties,
+    ])
   for (const event of ['buy', 'view'])
     await model.query(
       `create view ${event} as select uuid, timestamp, distinct_id, properties->>'plan' as plan, (properties->>'price')::float8 as price, (properties->>'n')::float8 as n, (properties->>'gift')::bool as gift from events where event = '${event}'`,

@@ -111,9 +111,17 @@ export function concatenated(left: Typed, right: Typed, at: number, context: Con
   return { sql: unlessNull(`concat(${texts.join(', ')})`, [a, b]), type: 'text', nullable: a.nullable || b.nullable, at }
 }
 
+/** A constant interval as the number that other intervals are. */
+export const inSeconds = (value: Typed): Typed => {
+  if (!value.span) return value
+  const { months, days, micros } = value.span
+  const { span: _, ...rest } = value
+  return { ...rest, sql: String(months * 2_592_000 + days * 86_400 + micros / 1_000_000) }
+}
+
 /** The two sides of a comparison as the engine compares them. */
 export function compared(op: string, left: Typed, right: Typed, at: number, context: Context): readonly [Typed, Typed] {
-  const [a, b] = alike(left, right, context)
+  const [a, b] = alike(left, right, context).map(inSeconds) as [Typed, Typed]
   if (a.type === 'other' || b.type === 'other') return [a, b]
   if (isDay(a.type) && isDay(b.type)) {
     if (a.type === 'date' && b.type === 'date') return [a, b]

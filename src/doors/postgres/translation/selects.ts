@@ -4,6 +4,7 @@ import { common, type TypeName } from '../types/pg-types.ts'
 import { allAlike, cast, decided } from './coerce.ts'
 import type { Context } from './context.ts'
 import { type BoundQuery, nameOf, Translator } from './expressions.ts'
+import { inSeconds } from './operators.ts'
 import { type NamedQuery, Scope } from './scope.ts'
 import { bindSource } from './sources.ts'
 import type { Column, Typed } from './typed.ts'
@@ -97,14 +98,7 @@ function itemsOf({ expr, alias }: Item, scope: Scope, translator: Translator): O
         outOf({ sql, type, nullable, at: expr.at, ...(isDay && { isDay }), ...(json && { json }) }, name, translator.context),
       )
   }
-  return [outOf(spelledOut(translator.settled(expr, scope)), alias ?? nameOf(expr), translator.context)]
-}
-
-/** An interval as a result is its seconds. */
-const spelledOut = (value: Typed): Typed => {
-  if (!value.span) return value
-  const { months, days, micros } = value.span
-  return { ...value, sql: String(months * 2_592_000 + days * 86_400 + micros / 1_000_000) }
+  return [outOf(inSeconds(translator.settled(expr, scope)), alias ?? nameOf(expr), translator.context)]
 }
 
 const outOf = (value: Typed, name: string, context: Context): Out => {

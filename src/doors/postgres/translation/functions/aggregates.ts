@@ -26,6 +26,14 @@ const aggregate =
     const distinct = called.call.distinct ? 'distinct ' : ''
     return { sql: `${name}(${distinct}${open(x)})${called.tail}`, type: returns(x.type), nullable: true, at: called.call.at }
   }
+/** Of one row a sample has no deviation. */
+const ofSample =
+  (name: string): FunctionRow =>
+  (called) => {
+    const found = aggregate(name, floating)(called)
+    const x = numeric(called)
+    return { ...found, sql: `if(count(${x.sql})${called.tail} > 1, ${found.sql}, NULL)` }
+  }
 const floating = (type: TypeName): TypeName =>
   type === 'float8' || type === 'float4' ? 'float8' : type === 'interval' ? 'interval' : 'numeric'
 
@@ -62,7 +70,13 @@ const stringAgg: FunctionRow = (called) => {
   const { call, args, context, tail, order } = called
   const [x, by] = args.map((arg) => decided(arg, 'text', context)) as [Typed, Typed]
   const text = shown(x, context)
-  if (!call.distinct) return { sql: `string_agg(${text}, ${by.sql}${order})${tail}`, type: 'text', nullable: true, at: call.at }
+  if (!call.distinct)
+    return {
+      sql: `if(count(${text})${tail} = 0, NULL, string_agg(${text}, ${by.sql}${order})${tail})`,
+      type: 'text',
+      nullable: true,
+      at: call.at,
+    }
   const sql = `nullIf(arrayStringConcat(arraySort(groupUniqArray(${text})${tail}), ${by.sql}), '')`
   return { sql, type: 'text', nullable: true, at: call.at }
 }
@@ -110,11 +124,11 @@ export const aggregateFunctions: FunctionRows = {
   avg: aggregate('avg', floating),
   min: extreme('min'),
   max: extreme('max'),
-  stddev: aggregate('stddevSamp', floating),
-  stddev_samp: aggregate('stddevSamp', floating),
+  stddev: ofSample('stddevSamp'),
+  stddev_samp: ofSample('stddevSamp'),
   stddev_pop: aggregate('stddevPop', floating),
-  variance: aggregate('varSamp', floating),
-  var_samp: aggregate('varSamp', floating),
+  variance: ofSample('varSamp'),
+  var_samp: ofSample('varSamp'),
   var_pop: aggregate('varPop', floating),
   bool_and: every('min'),
   every: every('min'),

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
@@ -118,23 +119,14 @@ test('a cancel request ends the statement and not the connection', async () => {
     client.query('select sum(sqrt(a.n * b.n)) from generate_series(1, 30000) a(n) cross join generate_series(1, 100000) b(n)'),
   )
   const { processID, secretKey } = client as unknown as { processID: number; secretKey: number }
-  const stop = async () => {
-    const other = new pg.Client({ host: '127.0.0.1', port: server.port }) as unknown as {
-      connection: {
-        stream: { connect(port: number, host: string): void; end(): void }
-        cancel(id: number, secret: number): void
-        on(event: string, listener: () => void): void
-      }
-    }
-    const { connection } = other
-    await new Promise<void>((resolve) => {
-      connection.on('connect', () => {
-        connection.cancel(processID, secretKey)
-        resolve()
-      })
-      connection.stream.connect(server.port, '127.0.0.1')
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      const request = Buffer.alloc(16)
+      for (const [i, value] of [16, 80_877_102, processID, secretKey].entries()) request.writeInt32BE(value, i * 4)
+      const socket = connect(server.port, '127.0.0.1', () => socket.write(request))
+      socket.once('close', () => resolve())
+      socket.resume()
     })
-  }
   let isOver = false
   const cancelled = slow.then((error) => {
     isOver = true

@@ -16,7 +16,7 @@ let real: Postgres
 let [asked, model]: pg.Client[] = []
 beforeAll(async () => {
   if (missing) return
-  server = await served(events, ['--api-limit', '100000,1000000'])
+  server = await served(events, ['--api-limit', '100000'])
   real = await startPostgres()
   model = new pg.Client({ host: '127.0.0.1', port: real.port, user: 'waymark', database: 'postgres' })
   await model.connect()

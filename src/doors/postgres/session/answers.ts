@@ -25,6 +25,10 @@ export async function* groupsOfArrow(batches: AsyncIterable<RecordBatch>, column
   }
 }
 
+export async function* groupsOfChunks(chunks: AsyncIterable<readonly (readonly Value[])[]>): Groups {
+  for await (const rows of chunks) yield* groupsOfRows(rows)
+}
+
 export async function* groupsOfRows(rows: readonly (readonly Value[])[]): Groups {
   yield { count: rows.length, value: (row, column) => rows[row]![column] ?? null }
 }

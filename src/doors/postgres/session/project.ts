@@ -44,6 +44,8 @@ const cancelled = () => new SqlError('57014', 'canceling statement due to user r
 const cursorMs = 15 * 60_000
 /** How long a statement waits for a place beside others of its key. */
 const placeMs = 60_000
+/** How long a key counts as known for statements on the catalog. */
+const knownMs = 5_000
 /** Rows of an answer where downloads are turned off. */
 const mostOfAnswer = 10_000
 
@@ -67,6 +69,7 @@ export class Api {
   private readonly send: Send
   readonly key: string
   private readonly address: string | null
+  private knownAt = 0
 
   constructor(send: Send, key: string, address: string | null) {
     this.send = send
@@ -112,6 +115,13 @@ export class Api {
   /** Whether the key is one. */
   async mustBeKnown(): Promise<{ readonly scoped_teams: readonly number[] }> {
     return this.call('GET', '/api/personal_api_keys/@current/')
+  }
+
+  /** What is answered without the API is refused to a key that is no longer one, too. */
+  async mustStillBeKnown(): Promise<void> {
+    if (Date.now() - this.knownAt < knownMs) return
+    await this.mustBeKnown()
+    this.knownAt = Date.now()
   }
 
   /** The projects that the key reaches, as far as it may list them. */
@@ -224,12 +234,7 @@ async function* batchesOf(response: Response, cut: Cut, signal: AbortSignal): As
   try {
     const reader = await RecordBatchReader.from(source)
     await reader.open()
-    let isEmpty = true
-    for await (const batch of reader) {
-      isEmpty = false
-      yield batch
-    }
-    void isEmpty
+    for await (const batch of reader) yield batch
   } catch (error) {
     throw signal.aborted ? cancelled() : error
   } finally {

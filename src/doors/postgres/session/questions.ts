@@ -7,7 +7,7 @@ import { Context } from '../translation/context.ts'
 import { translate } from '../translation/selects.ts'
 import type { ProjectTables } from '../translation/tables.ts'
 import { type TypeName, typeOfLanguage } from '../types/pg-types.ts'
-import { Answer, groupsOfArrow, type ResultColumn } from './answers.ts'
+import { Answer, groupsOfArrow, groupsOfChunks, type ResultColumn } from './answers.ts'
 import type { Api, Found } from './project.ts'
 
 // A question from its text to its rows: either to the catalog of the connection, or to the project.
@@ -92,8 +92,9 @@ async function described(
 
 export async function ask(question: Question, values: readonly (string | null)[], asker: Asker, signal: AbortSignal): Promise<Asked> {
   if (question.isOfCatalog) {
-    const { columns, groups } = await asker.catalogs.ask(asker, question.tokens, { values, types: known(question.types), signal })
-    return { answer: new Answer(columns, groups, asker.zone), notices: [] }
+    await asker.api.mustStillBeKnown()
+    const { columns, rows } = await asker.catalogs.ask(asker, question.tokens, { values, types: known(question.types), signal })
+    return { answer: new Answer(columns, groupsOfChunks(rows), asker.zone), notices: [] }
   }
   const tables = await asker.tables()
   const { sql, columns } = translate(parseQuery(question.tokens), contextOf(asker, tables, [...question.types], values))
@@ -102,8 +103,7 @@ export async function ask(question: Question, values: readonly (string | null)[]
   const { batches, notices } = await asker.api.rows(asker.project.id, sql, signal).catch((error: unknown) => {
     throw withPlace(error, question.tokens)
   })
-  const wanted = shown.length === 0 ? [] : shown
-  return { answer: new Answer(wanted, groupsOfArrow(batches, wanted, asker.zone), asker.zone), notices }
+  return { answer: new Answer(shown, groupsOfArrow(batches, shown, asker.zone), asker.zone), notices }
 }
 
 /** Where an error of the language names something of the statement. */

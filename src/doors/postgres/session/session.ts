@@ -36,7 +36,6 @@ interface Portal {
 export interface SessionParts extends Omit<Asker, 'zone' | 'settings'> {
   readonly out: Outgoing
   readonly settings: Settings
-  /** Called before each statement: the key may have been revoked. */
   readonly onError: (error: unknown) => void
 }
 
@@ -51,6 +50,8 @@ export class Session {
   /** After an error of the extended protocol everything up to Sync is left out. */
   private isSkipping = false
   private running: AbortController | null = null
+  /** Of the statement at hand, for places in it. */
+  private text = ''
 
   constructor(parts: SessionParts) {
     this.parts = parts
@@ -121,8 +122,6 @@ export class Session {
     }
   }
 
-  private text = ''
-
   private async fail(error: unknown): Promise<void> {
     if (!(error instanceof SqlError)) this.parts.onError(error)
     if (this.status === 'T') this.status = 'E'
@@ -134,7 +133,7 @@ export class Session {
   }
 
   /** Runs with a signal that a cancel request, a time limit or the end of the connection aborts. */
-  private async running_<T>(work: (signal: AbortSignal) => Promise<T>, stop = new AbortController()): Promise<T> {
+  private async runStoppable<T>(work: (signal: AbortSignal) => Promise<T>, stop = new AbortController()): Promise<T> {
     this.running = stop
     const { timeoutMs } = this.parts.settings
     let isLate = false
@@ -175,7 +174,7 @@ export class Session {
     const columns = this.columnsOf(statement)
     try {
       if (columns) this.out.rowDescription(onWire(columns, []))
-      await this.run(portal, Number.POSITIVE_INFINITY, true)
+      await this.run(portal, Number.POSITIVE_INFINITY)
     } finally {
       await end(portal)
     }
@@ -186,10 +185,10 @@ export class Session {
     this.mustNotBeFailed(command)
     if (command.kind !== 'query') {
       const inner = command.kind === 'declare' || command.kind === 'explain' ? command.query : null
-      const question = inner && (await this.running_((signal) => prepareQuestion(inner, given, this.asker, signal)))
+      const question = inner && (await this.runStoppable((signal) => prepareQuestion(inner, given, this.asker, signal)))
       return { text, command, question, types: question ? (question.types as TypeName[]) : [] }
     }
-    const question = await this.running_((signal) => prepareQuestion(tokens, given, this.asker, signal))
+    const question = await this.runStoppable((signal) => prepareQuestion(tokens, given, this.asker, signal))
     return { text, command: null, question, types: question.types as TypeName[] }
   }
 
@@ -312,7 +311,7 @@ export class Session {
     this.text = portal.statement.text
     if (!portal.statement.command && !portal.statement.question) return this.out.sign('I')
     this.mustNotBeFailed(portal.statement.command)
-    await this.run(portal, most > 0 ? most : Number.POSITIVE_INFINITY, false)
+    await this.run(portal, most > 0 ? most : Number.POSITIVE_INFINITY)
   }
 
   private async close(fields: Fields): Promise<void> {
@@ -331,18 +330,17 @@ export class Session {
       }
   }
 
-  private async run(portal: Portal, most: number, isSimple: boolean): Promise<void> {
+  private async run(portal: Portal, most: number): Promise<void> {
     const { command } = portal.statement
     if (command) return this.command(command, portal)
-    await this.rows(portal, most, `SELECT`)
-    void isSimple
+    await this.rows(portal, most, 'SELECT')
   }
 
   /** Asks once, and writes the next rows. */
   private async rows(portal: Portal, most: number, tag: string, formats = portal.formats): Promise<void> {
     if (portal.isOver) return this.out.complete(`${tag} 0`)
     await this.opened(portal)
-    const { count, isSuspended } = await this.running_(() => portal.answer!.write(this.out, formats, most), portal.stop!)
+    const { count, isSuspended } = await this.runStoppable(() => portal.answer!.write(this.out, formats, most), portal.stop!)
     if (isSuspended && !portal.isCursor) return this.out.sign('s')
     this.out.complete(`${tag} ${count}`)
     if (!isSuspended) {
@@ -354,7 +352,7 @@ export class Session {
   private async opened(portal: Portal): Promise<void> {
     if (portal.answer) return
     portal.stop = new AbortController()
-    const { answer, notices } = await this.running_(
+    const { answer, notices } = await this.runStoppable(
       (signal) => ask(portal.statement.question!, portal.values, this.asker, signal),
       portal.stop,
     )
@@ -411,7 +409,7 @@ export class Session {
         const statement = this.named(command.name)
         const inner = newPortal(statement, command.values, portal.formats)
         try {
-          return await this.run(inner, Number.POSITIVE_INFINITY, true)
+          return await this.run(inner, Number.POSITIVE_INFINITY)
         } finally {
           await end(inner)
         }
@@ -449,7 +447,7 @@ export class Session {
     if (!moves) return this.rows(cursor, count, 'FETCH', formats)
     if (cursor.isOver) return this.out.complete('MOVE 0')
     await this.opened(cursor)
-    this.out.complete(`MOVE ${await this.running_(() => cursor.answer!.skip(count), cursor.stop!)}`)
+    this.out.complete(`MOVE ${await this.runStoppable(() => cursor.answer!.skip(count), cursor.stop!)}`)
   }
 
   private async discard(what: string): Promise<void> {

@@ -2,9 +2,9 @@ import type { Expr, Query } from '../statements/nodes.ts'
 import { SqlError, unsupported } from '../statements/sql-error.ts'
 import { isText, titleOf } from '../types/pg-types.ts'
 import { decided } from './coerce.ts'
-import type { Translator } from './expressions.ts'
 import { anyNullable, compared, unlessNull } from './operators.ts'
 import type { Scope } from './scope.ts'
+import type { Translator } from './translator.ts'
 import type { Typed } from './typed.ts'
 
 // Conditions. In the language a comparison is never NULL, in PostgreSQL it is when one of its sides is. Where rows are chosen, only what is true counts, so a condition

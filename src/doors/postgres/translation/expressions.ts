@@ -1,7 +1,7 @@
 import type { Call, Expr, OrderItem, Query, Window } from '../statements/nodes.ts'
 import { SqlError, unsupported } from '../statements/sql-error.ts'
 import { isNumber, isScalar, isText, itemOf, type TypeName, titleOf } from '../types/pg-types.ts'
-import { allAlike, arrayItems, cast, decided, instant, zoned } from './coerce.ts'
+import { allAlike, arrayItems, cast, decided, instant } from './coerce.ts'
 import { type Conditions, conditionsOf } from './conditions.ts'
 import type { Context } from './context.ts'
 import { callFunction } from './functions/call.ts'
@@ -9,14 +9,8 @@ import { extracted } from './functions/dates.ts'
 import { anyNullable, arithmetic, concatenated, jsonAt, jsonPart, unlessNull } from './operators.ts'
 import type { Scope } from './scope.ts'
 import { decimalText, spanOf, textOf } from './texts.ts'
+import type { BindQuery, BoundQuery, Queries, Translator } from './translator.ts'
 import type { Column, Typed } from './typed.ts'
-
-export interface BoundQuery {
-  readonly sql: string
-  /** The expression of a column is its name in the rows of the query. */
-  readonly columns: readonly Column[]
-}
-export type BindQuery = (query: Query, outer: Scope) => BoundQuery
 
 const jsonOperators: ReadonlySet<string> = new Set(['->', '->>', '#>', '#>>'])
 const arithmeticOperators: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '^'])
@@ -61,15 +55,19 @@ export const nameOf = (expr: Expr): string => {
   }
 }
 
-export class Translator {
+export class Expressions implements Translator {
   readonly context: Context
-  readonly bind: BindQuery
+  private readonly bindQuery: BindQuery
   private readonly conditions: Conditions
 
   constructor(context: Context, bind: BindQuery) {
     this.context = context
-    this.bind = bind
+    this.bindQuery = bind
     this.conditions = conditionsOf(this)
+  }
+
+  bind(query: Query, outer: Scope | null, queries: Queries = outer?.queries ?? new Map()): BoundQuery {
+    return this.bindQuery(query, outer, queries, this)
   }
 
   /** A condition of rows: what is not true is left out. */
@@ -303,10 +301,5 @@ export class Translator {
     return arrayItems(text).map((one) =>
       decided({ sql: '', type: 'unknown', nullable: false, at: expr.at, constant: one }, wanted, this.context),
     )
-  }
-
-  /** For `date_trunc` and its like. */
-  zoned(value: Typed): string {
-    return zoned(value, this.context)
   }
 }

@@ -3,15 +3,14 @@ import { SqlError, unsupported } from '../statements/sql-error.ts'
 import { common, type TypeName } from '../types/pg-types.ts'
 import { allAlike, cast, decided } from './coerce.ts'
 import type { Context } from './context.ts'
-import { type BoundQuery, nameOf, Translator } from './expressions.ts'
+import { Expressions, nameOf } from './expressions.ts'
 import { inSeconds } from './operators.ts'
-import { type NamedQuery, Scope } from './scope.ts'
+import { Scope } from './scope.ts'
 import { bindSource } from './sources.ts'
+import type { BoundQuery, Queries, Translator } from './translator.ts'
 import type { Column, Typed } from './typed.ts'
 
 // Queries. Every column of a result gets a name that no other has, so that names of the statement and names of the language never meet.
-
-type Queries = ReadonlyMap<string, NamedQuery>
 
 export function bindQuery(query: Query, outer: Scope | null, queries: Queries, translator: Translator): BoundQuery {
   const scope = new Scope(outer, queries)
@@ -261,6 +260,5 @@ function part(
 
 /** A statement in the language, and the columns of its result. */
 export function translate(query: Query, context: Context): BoundQuery {
-  const translator: Translator = new Translator(context, (inner, outer) => bindQuery(inner, outer, outer.queries, translator))
-  return bindQuery(query, null, new Map(), translator)
+  return bindQuery(query, null, new Map(), new Expressions(context, bindQuery))
 }

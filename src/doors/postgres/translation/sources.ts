@@ -3,10 +3,9 @@ import type { Expr, Join, Source } from '../statements/nodes.ts'
 import { SqlError, unsupported } from '../statements/sql-error.ts'
 import { isDay, isWhole, type TypeName } from '../types/pg-types.ts'
 import { decided, instant } from './coerce.ts'
-import type { Translator } from './expressions.ts'
 import type { Scope } from './scope.ts'
-import { bindQuery } from './selects.ts'
 import type { ProjectTable } from './tables.ts'
+import type { Translator } from './translator.ts'
 import type { Column, Relation, Typed } from './typed.ts'
 
 // What FROM reads. The text of a table is written when it is known which of its columns are used.
@@ -43,7 +42,7 @@ export function bindSource(source: Source, scope: Scope, translator: Translator,
     case 'table':
       return bindTable(source, scope, translator, isAlone)
     case 'query': {
-      const bound = bindQuery(source.query, source.lateral ? scope : scope.outer, scope.queries, translator)
+      const bound = translator.bind(source.query, source.lateral ? scope : scope.outer, scope.queries)
       const id = translator.context.fresh('t')
       const columns = renamed(bound.columns, source.columns).map((column) => ({ ...column, sql: `${id}.${column.sql}` }))
       return {

@@ -11,7 +11,7 @@ import type { ProjectTables } from './translation/tables.ts'
 import { Outgoing } from './wire/outgoing.ts'
 
 /** Connections at the same time, and of them those whose client is not known yet. */
-export const connectionLimits = { all: 200, unknown: 50 }
+const connectionLimits = { all: 200, unknown: 50 }
 /** How long what tables a project has is kept, and of how many projects and keys. */
 const tablesMs = 60_000
 const mostTables = 50

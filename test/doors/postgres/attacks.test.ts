@@ -275,7 +275,7 @@ test('deep and long statements are refused and not fatal', async () => {
     `select ${'('.repeat(5000)}1${')'.repeat(5000)}`,
     `select ${'not '.repeat(20_000)}true`,
     `select ${'-'.repeat(1)}${'- '.repeat(20_000)}1`,
-    `select ${Array(30_000).fill('1').join('+')} from events`,
+    `select ${Array(300_000).fill('1').join('+')} from events`,
   ])
     expect(await refusal(client.query(sql))).toMatchObject({ code: expect.any(String) })
   await goesOn()

@@ -158,7 +158,7 @@ export function* insertions(schema: string, name: string, spec: string, rows: Ro
   }
 }
 
-export const schemaOids = { pg_catalog: 11, public: 2200, information_schema: 13_000 } as const
+const schemaOids = { pg_catalog: 11, public: 2200, information_schema: 13_000 } as const
 const owner = 10
 const databaseOid = 16_383
 const firstTable = 16_384

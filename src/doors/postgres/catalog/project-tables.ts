@@ -57,7 +57,7 @@ interface Definition {
 const declared: Readonly<Record<string, TypeName>> = { Numeric: 'float8', Boolean: 'bool', DateTime: 'timestamptz', String: 'text' }
 
 /** The declared type, or the one that all values have that were sent. */
-export function typeOfProperty({ property_type: type, is_numerical: isNumerical, counts }: Definition): TypeName {
+function typeOfProperty({ property_type: type, is_numerical: isNumerical, counts }: Definition): TypeName {
   if (type) return declared[type] ?? 'text'
   if (isNumerical) return 'float8'
   const found = Object.entries(counts ?? {}).filter(([, count]) => count > 0)

@@ -36,7 +36,7 @@ const isLoopback = (address: string | undefined): boolean => /^(?:::1|(?:::ffff:
 const plainAddress = (address: string | undefined): string | null => address?.replace(/^::ffff:([\d.]+)$/, '$1') ?? null
 
 /** Time for TLS, the first message and the password. */
-export const startLimits = { ms: 30_000 }
+const startLimits = { ms: 30_000 }
 
 interface Start {
   readonly user: string

@@ -14,7 +14,7 @@ import { Settings } from './settings.ts'
 // What one client asks after it is known: statements by both protocols, prepared statements, portals and cursors.
 
 /** What a session may keep. */
-export const sessionLimits = { statements: 1000, portals: 200, bytes: 16 * 1024 * 1024 }
+const sessionLimits = { statements: 1000, portals: 200, bytes: 16 * 1024 * 1024 }
 
 interface Statement {
   readonly text: string

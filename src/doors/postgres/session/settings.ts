@@ -38,7 +38,7 @@ const readOnlyNames: ReadonlySet<string> = new Set(['transaction_read_only', 'de
 const most = 200
 const longest = 1000
 
-export const serverVersion = '15.8'
+const serverVersion = '15.8'
 
 const shownAs: Readonly<Record<string, string>> = { timezone: 'TimeZone', datestyle: 'DateStyle', intervalstyle: 'IntervalStyle' }
 const nameOf = (name: string): string => {
@@ -48,7 +48,7 @@ const nameOf = (name: string): string => {
 
 /** Milliseconds of `statement_timeout`: `1000`, `5s`, `2min`. */
 function millisecondsOf(text: string): number {
-  const [, number, unit = 'ms'] = /^\s*(\d{1,12})\s*(ms|s|min|h)?\s*$/.exec(text) ?? []
+  const [, number, unit = 'ms'] = /^(\d{1,12}) {0,2}(ms|s|min|h)?$/.exec(text.trim()) ?? []
   if (number === undefined) throw new SqlError('22023', `invalid value for parameter "statement_timeout": "${text}"`)
   return Number(number) * { ms: 1, s: 1000, min: 60_000, h: 3_600_000 }[unit as 'ms' | 's' | 'min' | 'h']!
 }

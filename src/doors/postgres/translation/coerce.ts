@@ -9,13 +9,21 @@ import type { Typed } from './typed.ts'
 const nullOf = (type: TypeName, at: number): Typed => ({ sql: 'NULL', type, nullable: true, at })
 
 /** The items of `{a,"b c"}`. */
-export const arrayItems = (text: string): (string | null)[] => {
-  const body = text.trim().replace(/^\{|\}$/g, '')
-  if (body === '') return []
-  return [...body.matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/g)].map(([, quoted, plain]) => {
-    if (quoted !== undefined) return quoted.replace(/\\(.)/g, '$1')
-    return plain!.trim().toLowerCase() === 'null' ? null : plain!.trim()
-  })
+export function arrayItems(text: string): (string | null)[] {
+  const whole = text.trim()
+  if (!whole.startsWith('{') || !whole.endsWith('}')) throw new SqlError('22P02', `malformed array literal: "${text.slice(0, 200)}"`)
+  const body = whole.slice(1, -1)
+  const items: (string | null)[] = []
+  for (let at = 0; at < body.length; at++) {
+    let item = ''
+    const isQuoted = body[at] === '"'
+    if (isQuoted) {
+      for (at++; at < body.length && body[at] !== '"'; at++) item += body[at] === '\\' ? (body[++at] ?? '') : body[at]
+      while (at < body.length && body[at] !== ',') at++
+    } else for (; at < body.length && body[at] !== ','; at++) item += body[at]
+    items.push(isQuoted ? item : item.trim().toLowerCase() === 'null' ? null : item.trim())
+  }
+  return items
 }
 
 /** The value that a text means. */

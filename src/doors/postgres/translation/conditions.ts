@@ -17,12 +17,24 @@ export interface Conditions {
 
 const opposites: Readonly<Record<string, string>> = { '=': '<>', '<>': '=', '<': '>=', '>=': '<', '>': '<=', '<=': '>' }
 const spelled = (op: string) => (op === '<>' ? '!=' : op)
-/** Beyond this a condition is not rewritten: what it repeats could double at each level. */
 const known = (values: readonly Typed[]): string =>
   values
     .filter(({ nullable }) => nullable)
     .map(({ sql }) => ` and isNotNull(${sql})`)
     .join('')
+
+type Binary = Extract<Expr, { kind: 'binary' }>
+
+/** The parts of a chain of AND, or of OR. */
+function operandsOf({ op, ...expr }: Binary): Expr[] {
+  const parts = [expr.right]
+  let left = expr.left
+  while (left.kind === 'binary' && left.op === op) {
+    parts.push(left.right)
+    left = left.left
+  }
+  return [left, ...parts.reverse()]
+}
 
 export function conditionsOf(translator: Translator): Conditions {
   return new Written(translator)
@@ -52,9 +64,8 @@ class Written implements Conditions {
       case 'quantified':
         return this.quantified(expr, scope, isNegated)
     }
-    const { sql, nullable } = this.truth(expr, scope)
-    if (!isNegated) return sql
-    return nullable ? `(not ${sql})` : `(not ${sql})`
+    const { sql } = this.truth(expr, scope)
+    return isNegated ? `(not ${sql})` : sql
   }
 
   private truth(expr: Expr, scope: Scope): Typed {
@@ -64,9 +75,12 @@ class Written implements Conditions {
     return value
   }
 
-  private chain(expr: Extract<Expr, { kind: 'binary' }>, scope: Scope, isNegated: boolean): string {
+  /** `a or b or c` stays one level, however long it is. */
+  private chain(expr: Binary, scope: Scope, isNegated: boolean): string {
     const op = (expr.op === 'and') !== isNegated ? 'and' : 'or'
-    return `(${this.holds(expr.left, scope, isNegated)} ${op} ${this.holds(expr.right, scope, isNegated)})`
+    return `(${operandsOf(expr)
+      .map((one) => this.holds(one, scope, isNegated))
+      .join(` ${op} `)})`
   }
 
   private comparison(expr: Extract<Expr, { kind: 'binary' }>, scope: Scope, isNegated: boolean): string {
@@ -203,8 +217,8 @@ class Written implements Conditions {
   private binary(expr: Extract<Expr, { kind: 'binary' }>, scope: Scope): Typed {
     const { op, at } = expr
     if (op === 'and' || op === 'or') {
-      const [a, b] = [this.truth(expr.left, scope), this.truth(expr.right, scope)]
-      return { sql: `(${a.sql} ${op} ${b.sql})`, type: 'bool', nullable: a.nullable || b.nullable, at }
+      const all = operandsOf(expr).map((one) => this.truth(one, scope))
+      return { sql: `(${all.map(({ sql }) => sql).join(` ${op} `)})`, type: 'bool', nullable: anyNullable(all), at }
     }
     if (op === 'is distinct from' || op === 'is not distinct from') {
       const [a, b] = this.sides({ ...expr, op: '=' }, scope)

@@ -260,5 +260,10 @@ function part(
 
 /** A statement in the language, and the columns of its result. */
 export function translate(query: Query, context: Context): BoundQuery {
-  return bindQuery(query, null, new Map(), new Expressions(context, bindQuery))
+  try {
+    return bindQuery(query, null, new Map(), new Expressions(context, bindQuery))
+  } catch (error) {
+    // A chain of thousands of operators.
+    throw error instanceof RangeError ? new SqlError('54001', 'the statement is too complex') : error
+  }
 }

@@ -18,7 +18,7 @@ export const wholeOf = (text: string, type: string, offset?: number): string => 
 export const numberOf = (text: string, type: string, offset?: number): string => {
   const trimmed = text.trim()
   if (/^[-+]?(?:nan|inf(?:inity)?)$/i.test(trimmed)) return `toFloat(${textOf(trimmed)})`
-  if (!/^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(trimmed)) throw wrong(type, text, offset)
+  if (!/^[-+]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][-+]?\d{1,4})?$/.test(trimmed)) throw wrong(type, text, offset)
   return decimalText(trimmed)
 }
 
@@ -43,7 +43,7 @@ export const uuidOf = (text: string, offset?: number): string => {
 }
 
 const timePattern =
-  /^\s*(\d{4,6})-(\d{1,2})-(\d{1,2})(?:[T ]+(\d{1,2})(?::(\d{2})(?::(\d{2})(?:\.(\d{1,9})\d*)?)?)?)?\s*(Z|[+-]\d{1,2}(?::?\d{2})?|[A-Za-z][A-Za-z_]*(?:\/[A-Za-z_+-]+)*)?\s*$/
+  /^(\d{4,6})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2})(?::(\d{2})(?::(\d{2})(?:\.(\d{1,15}))?)?)?)? {0,2}([+-]\d{1,2}(?::?\d{2})?|[A-Za-z][A-Za-z_/+-]{0,60})?$/
 
 export const isZone = (name: string): boolean => {
   try {
@@ -82,7 +82,7 @@ export function microsOf(
     const wall = nowMicros + zoneOf(zone).offsetAt(nowMicros)
     return instantOf(Math.floor(wall / dayMicros) * dayMicros + days * dayMicros, zone)
   }
-  const found = timePattern.exec(text)
+  const found = timePattern.exec(text.trim())
   if (!found) throw wrong(type, text, at, '22007')
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', named] = found
   const millis = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second))
@@ -98,7 +98,7 @@ export function microsOf(
 }
 
 /** `2024-01-31 10:00:00.000000`, of microseconds. */
-export const wallText = (micros: Micros): string => {
+const wallText = (micros: Micros): string => {
   const whole = Math.floor(micros / 1_000_000)
   const text = new Date(whole * 1000).toISOString().slice(0, 19).replace('T', ' ')
   return `${text}.${String(micros - whole * 1_000_000).padStart(6, '0')}`

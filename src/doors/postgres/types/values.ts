@@ -32,7 +32,12 @@ function timeText(micros: Micros, zone: string, withOffset: boolean): string {
   const days = Math.floor(seconds / 86_400)
   const rest = seconds - days * 86_400
   const clock = `${two(Math.floor(rest / 3600))}:${two(Math.floor((rest % 3600) / 60))}:${two(rest % 60)}`
-  const digits = fraction === 0 ? '' : `.${String(fraction).padStart(6, '0').replace(/0+$/, '')}`
+  const digits =
+    fraction === 0
+      ? ''
+      : `.${String(fraction)
+          .padStart(6, '0')
+          .replace(/0{1,6}$/, '')}`
   return `${dayTextOf(days)} ${clock}${digits}${withOffset ? offsetText(offset) : ''}`
 }
 
@@ -64,7 +69,13 @@ const intervalText = (seconds: number): string => {
   const rest = micros - days * 86_400_000_000
   const whole = Math.floor(rest / 1_000_000)
   const fraction = rest - whole * 1_000_000
-  const clock = `${two(Math.floor(whole / 3600))}:${two(Math.floor((whole % 3600) / 60))}:${two(whole % 60)}${fraction === 0 ? '' : `.${String(fraction).padStart(6, '0').replace(/0+$/, '')}`}`
+  const clock = `${two(Math.floor(whole / 3600))}:${two(Math.floor((whole % 3600) / 60))}:${two(whole % 60)}${
+    fraction === 0
+      ? ''
+      : `.${String(fraction)
+          .padStart(6, '0')
+          .replace(/0{1,6}$/, '')}`
+  }`
   const named = days === 0 ? '' : `${sign}${days} day${days === 1 && sign === '' ? '' : 's'}`
   if (rest === 0 && days > 0) return named
   return `${named}${named ? ' ' : ''}${sign}${clock}`

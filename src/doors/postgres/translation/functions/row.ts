@@ -19,7 +19,7 @@ export interface Called {
 export type FunctionRow = (called: Called) => Typed
 export type FunctionRows = Readonly<Record<string, FunctionRow>>
 
-export const wrongArguments = ({ name, at }: Call, args: readonly Typed[]): SqlError =>
+const wrongArguments = ({ name, at }: Call, args: readonly Typed[]): SqlError =>
   new SqlError('42883', `function ${name} with ${args.length} arguments does not exist`, {
     offset: at,
     hint: 'No function matches the given name and argument types.',

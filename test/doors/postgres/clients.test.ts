@@ -23,13 +23,13 @@ const works = async (command: string, args: readonly string[]): Promise<boolean>
     () => false,
   )
 
+const psqlEnv = () => ({
+  ...{ PATH: process.env.PATH, PGPASSWORD: server.key, PGCONNECT_TIMEOUT: '20' },
+  ...{ PGHOST: '127.0.0.1', PGPORT: String(server.port), PGUSER: 'me', PGDATABASE: '1' },
+})
+
 const psql = async (...args: readonly string[]): Promise<string> => {
-  const env = { PATH: process.env.PATH, PGPASSWORD: server.key, PGCONNECT_TIMEOUT: '20' }
-  const { stdout } = await run(
-    'psql',
-    ['-X', '-h', '127.0.0.1', '-p', String(server.port), '-U', 'me', '-d', '1', '-A', '-t', '-v', 'ON_ERROR_STOP=1', ...args],
-    { env },
-  )
+  const { stdout } = await run('psql', ['-X', '-A', '-t', '-v', 'ON_ERROR_STOP=1', ...args], { env: psqlEnv() })
   return stdout.trimEnd()
 }
 
@@ -158,9 +158,14 @@ test('psql: statements, its browsing commands, and \\gdesc', async ({ skip }) =>
   expect(await psql('-c', '\\l')).toContain('Default Project|me|UTF8')
   for (const command of ['\\d', '\\dn', '\\du', '\\di', '\\df', '\\dT', '\\dx', '\\dp', '\\ds', '\\dm', '\\dE', '\\db', '\\dy'])
     await psql('-c', command)
-  expect(await psql('-c', 'select price, gift from buy \\gdesc')).toBe('price|double precision\ngift|boolean')
+  const described = run('psql', ['-X', '-A', '-t'], { env: psqlEnv() })
+  described.child.stdin!.end('select price, gift from buy \\gdesc\n')
+  expect((await described).stdout.trimEnd()).toBe('price|double precision\ngift|boolean')
   expect(await psql('-v', 'FETCH_COUNT=2', '-c', 'select n from generate_series(1, 5) s(n)')).toBe('1\n2\n3\n4\n5')
 })
+
+/** Debian's, which has the package. */
+const python = existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3'
 
 const pythonText = `
 import sys, psycopg, datetime, decimal
@@ -193,9 +198,9 @@ print("ok")
 `
 
 test('psycopg: bytes, prepared statements, cursors on the server, pipelines', async ({ skip }) => {
-  if (!(await works('python3', ['-c', 'import psycopg']))) skip('there is no python3-psycopg')
+  if (!(await works(python, ['-c', 'import psycopg']))) skip('there is no python3-psycopg')
   const dsn = `host=127.0.0.1 port=${server.port} user=me password=${server.key} dbname=1`
-  const { stdout } = await run('python3', ['-c', pythonText, dsn])
+  const { stdout } = await run(python, ['-c', pythonText, dsn])
   expect(stdout.trim()).toBe('ok')
 })
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,6 +13,8 @@ const rows = [...page.matchAll(/^\| (.+?) \| `((?:select|with|values) .+)` \| `(
 )
 
 const run = promisify(execFile)
+/** Debian's, which has the package. */
+const python = existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3'
 let server: Served
 beforeAll(async () => {
   server = await served()
@@ -47,8 +49,8 @@ test('the example of psql', async ({ skip }) => {
 })
 
 test('the example of psycopg', async ({ skip }) => {
-  if (!(await has('python3', ['-c', 'import psycopg']))) skip('there is no python3-psycopg')
-  const { stdout } = await run('python3', ['-c', example('psycopg')])
+  if (!(await has(python, ['-c', 'import psycopg']))) skip('there is no python3-psycopg')
+  const { stdout } = await run(python, ['-c', example('psycopg')])
   expect(stdout.trim()).toBe("[('buy', 2), ('view', 2)]")
 })
 

@@ -179,14 +179,16 @@ export class Api {
   }
 
   private async limitedRows(project: number, sql: string, signal: AbortSignal): Promise<EngineRows> {
+    // Without a LIMIT of its own an answer has a hundred rows.
     const limited = `select * from (${sql}) as answer limit ${mostOfAnswer}`
     const cut = new Cut()
     const body = { query: { kind: 'SqlLikeQuery', query: limited } }
     const request = this.request('POST', `/api/projects/${project}/query/`, body, { signal, accept: 'application/vnd.apache.arrow.stream' })
     const response = await this.send(request, this.address, (error) => cut.now(error))
     if (!response.ok) throw errorOf(response.status, (await response.json().catch(() => ({}))) as Refusal)
+    const isWhole = response.headers.get('x-has-more') === 'false'
     const notice = `This server answers at most ${mostOfAnswer} rows of a statement. If there are more, read them in parts with LIMIT and OFFSET.`
-    return { batches: batchesOf(response, cut, signal), notices: [notice, ...noticesOf(response)] }
+    return { batches: batchesOf(response, cut, signal), notices: [...(isWhole ? [] : [notice]), ...noticesOf(response)] }
   }
 }
 

@@ -84,26 +84,6 @@ test('wrong passwords, users, databases', async () => {
   expect(await refusal(server.client({ database: '999' }))).toMatchObject({ code: '3D000' })
 })
 
-const keyWith = async (fields: object): Promise<{ id: string; value: string }> => {
-  const answer = await server.call('POST', '/api/personal_api_keys/', { label: 'test', ...fields })
-  expect(answer.status, await answer.clone().text()).toBe(201)
-  return (await answer.json()) as { id: string; value: string }
-}
-
-test('a key of another project, a key without the scope, a key that is revoked', async () => {
-  const made = await server.call('POST', '/api/projects/', { name: 'Other' })
-  const other = ((await made.json()) as { id: number }).id
-  const foreign = await keyWith({ scopes: ['query:read'], scoped_teams: [other] })
-  expect(await refusal(server.client({ password: foreign.value }))).toMatchObject({ code: expect.stringMatching(/^(3D000|42501)$/) })
-  const scopeless = await keyWith({ scopes: ['insight:read'] })
-  expect(await refusal(server.client({ password: scopeless.value }))).toMatchObject({ code: expect.stringMatching(/^(3D000|42501)$/) })
-  const small = await keyWith({ scopes: ['query:read'] })
-  const client = await server.client({ password: small.value })
-  expect((await client.query('select price from buy order by 1')).rows).toEqual([{ price: 5 }, { price: 7.5 }])
-  expect((await server.call('DELETE', `/api/personal_api_keys/${small.id}/`)).status).toBe(204)
-  expect(await refusal(client.query('select count(*) from events'))).toMatchObject({ code: '28000' })
-})
-
 const broken: readonly (readonly [string, Buffer])[] = [
   ['a first message of two gigabytes', Buffer.concat([int32(0x7fffffff), int32(196_608)])],
   ['a first message with a negative length', Buffer.concat([int32(-5), int32(196_608)])],
@@ -128,7 +108,10 @@ const brokenLater: readonly (readonly [string, Buffer])[] = [
   ['a negative length', Buffer.concat([Buffer.from('Q'), int32(-1)])],
   ['a length of three', Buffer.concat([Buffer.from('S'), int32(3)])],
   ['an unknown message', message('~', Buffer.alloc(0))],
-  ['a bind message that ends early', message('B', Buffer.from('\0\0\0\u0001'))],
+  [
+    'a bind message that ends early',
+    Buffer.concat([message('P', Buffer.from('\0select 1\0\0\0')), message('B', Buffer.from('\0\0\0\u0001'))]),
+  ],
 ]
 
 test.each(brokenLater)('%s after the password ends the connection', async (_, bytes) => {
@@ -274,7 +257,7 @@ test('deep and long statements are refused and not fatal', async () => {
   for (const sql of [
     `select ${'('.repeat(5000)}1${')'.repeat(5000)}`,
     `select ${'not '.repeat(20_000)}true`,
-    `select ${'-'.repeat(1)}${'- '.repeat(20_000)}1`,
+    `select ${'- '.repeat(20_000)}1`,
     `select ${Array(300_000).fill('1').join('+')} from events`,
   ])
     expect(await refusal(client.query(sql))).toMatchObject({ code: expect.any(String) })

@@ -14,7 +14,7 @@ export interface SentEvent {
   readonly properties?: Readonly<Record<string, unknown>>
 }
 
-export const someEvents: readonly SentEvent[] = [
+const someEvents: readonly SentEvent[] = [
   { event: 'buy', distinct_id: 'ann', timestamp: '2024-03-01T11:00:00Z', properties: { plan: 'pro', price: 5, gift: true } },
   { event: 'buy', distinct_id: 'ann', timestamp: '2024-03-04T09:00:00.123456Z', properties: { plan: 'pro', price: 7.5, gift: false } },
   { event: 'view', distinct_id: 'ann', timestamp: '2024-03-01T10:00:00Z', properties: { plan: 'pro' } },

@@ -31,7 +31,7 @@ const statusStates: Readonly<Record<number, string>> = {
 }
 
 /** The error of a route as PostgreSQL would say it. */
-export function errorOf(status: number, { detail = `The server answered ${status}.`, extra }: Refusal): SqlError {
+function errorOf(status: number, { detail = `The server answered ${status}.`, extra }: Refusal): SqlError {
   const state =
     states.find(([pattern]) => status < 500 && pattern.test(detail))?.[1] ?? statusStates[status] ?? (status < 500 ? '42000' : 'XX000')
   const likely = extra?.suggestions?.[0]

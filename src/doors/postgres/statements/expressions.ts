@@ -525,7 +525,7 @@ export class Expressions {
   }
 }
 
-export const plainCall = (name: string, at: number): Call => ({
+const plainCall = (name: string, at: number): Call => ({
   kind: 'call',
   at,
   name: name.toLowerCase(),

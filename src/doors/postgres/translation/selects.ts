@@ -12,7 +12,7 @@ import type { Column, Typed } from './typed.ts'
 
 // Queries. Every column of a result gets a name that no other has, so that names of the statement and names of the language never meet.
 
-export function bindQuery(query: Query, outer: Scope | null, queries: Queries, translator: Translator): BoundQuery {
+function bindQuery(query: Query, outer: Scope | null, queries: Queries, translator: Translator): BoundQuery {
   const scope = new Scope(outer, queries)
   const withs = withClause(query, scope, translator)
   const bound =

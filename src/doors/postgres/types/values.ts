@@ -48,7 +48,7 @@ const floatText = (value: number): string => {
 }
 
 /** Digits without an exponent. */
-export const numericText = (value: number | bigint | string): string => {
+const numericText = (value: number | bigint | string): string => {
   const text = typeof value === 'number' ? floatText(value) : String(value)
   const found = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/i.exec(text)
   if (!found) return text

@@ -6,7 +6,7 @@ import { setTimeout as after } from 'node:timers/promises'
 /** Bytes that are collected before they are written. */
 const pieceSize = 64 * 1024
 /** A client that takes nothing for this long is disconnected. */
-export const clientPatience = { ms: 60_000 }
+const clientPatience = { ms: 60_000 }
 
 export interface ColumnOnWire {
   readonly name: string

@@ -145,5 +145,3 @@ export const aggregateFunctions: FunctionRows = {
   first_value: neighbour('first_value'),
   last_value: neighbour('last_value'),
 }
-
-export const isAggregate = (name: string): boolean => Object.hasOwn(aggregateFunctions, name)

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { PostgresOptions } from '../postgres/server.ts'
+import type { PostgresOptions, PostgresServer } from '../postgres/server.ts'
 import { type Values, wrongUsage } from './command.ts'
 
 /** Options of `serve` for clients of PostgreSQL. */
@@ -33,3 +33,11 @@ export async function postgresDoorOf(values: Values): Promise<Pick<PostgresOptio
   if (cert === undefined || key === undefined) return { port: Number(port), tls: null }
   return { port: Number(port), tls: { cert: await read('postgres-cert', cert), key: await read('postgres-key', key) } }
 }
+
+type Door = Awaited<ReturnType<typeof postgresDoorOf>>
+
+/** Loaded by those who want it only. */
+export const openPostgresDoor = async (
+  door: Door,
+  parts: Pick<PostgresOptions, 'host' | 'send' | 'onError'>,
+): Promise<PostgresServer | null> => door && (await import('../postgres/server.ts')).startPostgres({ ...door, ...parts })

@@ -29,7 +29,7 @@ import { makeDemo } from './demo.ts'
 import { dataOption, geoipOption, recoveryOf, recoveryOption } from './directory.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { HandOver } from './move/hand-over.ts'
-import { postgresDoorOf, postgresDoorOptions } from './postgres-door.ts'
+import { openPostgresDoor, postgresDoorOf, postgresDoorOptions } from './postgres-door.ts'
 import { countOf, limitOptions, requestLimits } from './request-limits.ts'
 import { closeMs, listenForStop } from './stopping.ts'
 
@@ -384,17 +384,8 @@ export const serve: Command = {
       server = await startServer(handOver.before(commands.before(handler)), { host: values.required('host'), port })
       url = server.url
       await commands.reachableAt(url)
-      // Loaded by those who want it only.
-      if (postgresDoor !== null) {
-        const { startPostgres } = await import('../postgres/server.ts')
-        const onError = (error: unknown) => log('error', messageOf(error), stackOf(error))
-        postgres = await startPostgres({
-          ...postgresDoor,
-          host: values.required('host'),
-          send: handOver.before(commands.before(handler)),
-          onError,
-        })
-      }
+      const send = handOver.before(commands.before(handler))
+      postgres = await openPostgresDoor(postgresDoor, { host: values.required('host'), send, onError: options.onError! })
       // For people only: what --json prints may end in a log.
       const setupUrl = isWithoutOwner ? `${url}/#/setup?secret=${ownerSecret}` : null
       const facts = { url, ...(postgres && { postgres_port: postgres.port }), ...shown(start) }

@@ -62,7 +62,11 @@ export const query = defineResource({
         if (!app.allowsDownloads()) throw failures.denied(downloadsAreOff)
         const asked = readDownloadRequest(body)
         const format = asked.format ?? wantedDownload(request.headers.get('accept'))
-        const { warnings, body: bytes } = await download(app, project, asked, queryCallerOf(visit), { format, breakOff, patience: patienceWith(request) })
+        const { warnings, body: bytes } = await download(app, project, asked, queryCallerOf(visit), {
+          format,
+          breakOff,
+          patience: patienceWith(request),
+        })
         const { media, extension } = downloadForms[format]
         return new Reply(200, bytes, {
           'content-type': media,

@@ -63,7 +63,12 @@ export interface Handler<R = Request> {
 export const createHandler = (waymark: Waymark, options: HandlerOptions = {}): Handler => {
   const handle = createUnmounted(waymark, options)
   const prefix = mountPath(options.at ?? '')
-  const mounted = async (request: Request, address?: string | null, cut?: (error?: unknown) => void, original: Request = request): Promise<Response> => {
+  const mounted = async (
+    request: Request,
+    address?: string | null,
+    cut?: (error?: unknown) => void,
+    original: Request = request,
+  ): Promise<Response> => {
     if (request.bodyUsed) {
       const failure = failureOf(failures.bodyAlreadyRead())
       return Response.json(failureBody(failure), { status: failure.status })

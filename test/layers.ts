@@ -136,6 +136,7 @@ export const floors: readonly Floor[] = [
         'doors/answers',
         'doors/agents',
       ],
+      'doors/postgres': [...ground, 'language/catalog', 'language/types', 'queries', 'engine/storage', 'doors/http'],
       'doors/library': [...ground, 'events/imports', 'events/bulk', 'engine/storage', 'service', 'root', 'doors/answers', 'doors/http'],
       'doors/connected': [
         ...ground,
@@ -160,6 +161,7 @@ export const floors: readonly Floor[] = [
         'doors/http',
         'doors/library',
         'doors/connected',
+        'doors/postgres',
       ],
     },
   },

@@ -20,6 +20,7 @@ import { directoryCommands } from '../http/commands/directory-commands.ts'
 import { createHandler } from '../http/server/create-handler.ts'
 import { type RunningServer, startServer } from '../http/server/node-server.ts'
 import { createSites, type SiteOptions } from '../http/site.ts'
+import type { PostgresServer } from '../postgres/server.ts'
 import { keyFileOption, keyOf, millisecondsOf } from './backup.ts'
 import { clickhouseOption, engineOf, postgresOption } from './clickhouse-option.ts'
 import { type Command, listOf, type Values, wrongUsage } from './command.ts'
@@ -28,6 +29,7 @@ import { makeDemo } from './demo.ts'
 import { dataOption, geoipOption, recoveryOf, recoveryOption } from './directory.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { HandOver } from './move/hand-over.ts'
+import { openPostgresDoor, postgresDoorOf, postgresDoorOptions } from './postgres-door.ts'
 import { countOf, limitOptions, requestLimits } from './request-limits.ts'
 import { closeMs, listenForStop } from './stopping.ts'
 
@@ -222,6 +224,7 @@ export const serve: Command = {
       summary:
         'if another process has the directory, serve through it, and take over when it leaves: for several workers, and for restarts without a pause',
     },
+    ...postgresDoorOptions,
     host: { value: 'H', summary: 'the address to listen on', default: '127.0.0.1' },
     port: { value: 'N', summary: 'the port to listen on; 0 picks a free one', default: '8000' },
     demo: { summary: 'create a demo project at the first start' },
@@ -297,6 +300,7 @@ export const serve: Command = {
   },
   run: async (values, { out, err }) => {
     const port = portOf(values.required('port'))
+    const postgresDoor = await postgresDoorOf(values)
     const { limits, concurrency } = requestLimits(values)
     const site = siteOf(values)
     const downloading = downloadsOf(values)
@@ -317,6 +321,7 @@ export const serve: Command = {
     let url = ''
     let opened: Opened | null = null
     let server: RunningServer | null = null
+    let postgres: PostgresServer | null = null
     const stopping = listenForStop(stopMs, () => {
       const still_open = [
         ...(server?.running ? [`${server.running} requests`] : []),
@@ -379,12 +384,15 @@ export const serve: Command = {
       server = await startServer(handOver.before(commands.before(handler)), { host: values.required('host'), port })
       url = server.url
       await commands.reachableAt(url)
+      const send = handOver.before(commands.before(handler))
+      postgres = await openPostgresDoor(postgresDoor, { host: values.required('host'), send, onError: options.onError! })
       // For people only: what --json prints may end in a log.
       const setupUrl = isWithoutOwner ? `${url}/#/setup?secret=${ownerSecret}` : null
-      const facts = { url, ...shown(start) }
+      const facts = { url, ...(postgres && { postgres_port: postgres.port }), ...shown(start) }
       if (values.isOn('json')) out(JSON.stringify(facts))
       else {
         out(`Waymark          ${url}`)
+        if (postgres !== null) out(`PostgreSQL       ${values.required('host')}:${postgres.port}`)
         if (demoId !== null) out(`Demo project     ${demoId}`)
         out(`Project key      ${start.project.api_token}`)
         out(`Owner            ${start.user.email}`)
@@ -399,8 +407,9 @@ export const serve: Command = {
       await Promise.race([stopping.asked, handOver.asked.then(() => givenAway())])
       log('info', 'draining')
       await commands.end()
-      await Promise.all([server.drain(drainMs), handler.drain(drainMs)])
+      await Promise.all([server.drain(drainMs), handler.drain(drainMs), postgres?.close()])
     } finally {
+      await postgres?.close()
       await opened?.waymark.close()
       lines.flush()
       stopping.end()

@@ -99,7 +99,7 @@ export interface ServiceOptions {
 export interface Connection {
   readonly address: string | null
   /** Closes it immediately. */
-  readonly cut?: () => void
+  readonly cut?: (error?: unknown) => void
   /** The request as the host application knows it. */
   readonly original?: unknown
   /** The mount path of this request, if the host application's router tells it. */
@@ -341,7 +341,7 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
       const breakOff = (error: unknown) => {
         const message = error instanceof Error ? error.message : String(error)
         log({ level: knownFailure(error) ? 'info' : 'warn', message: 'a response was aborted', request_id: c.get('id'), error: message })
-        c.env.cut?.()
+        c.env.cut?.(error)
         return c.env.cut !== undefined
       }
       return answer(route, c.req.raw, {
@@ -368,7 +368,7 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
   async function respond(
     given: Request,
     address: string | null = null,
-    cut?: () => void,
+    cut?: (error?: unknown) => void,
     original: unknown = given,
     mountedAt?: string,
   ): Promise<Response> {

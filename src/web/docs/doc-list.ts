@@ -57,6 +57,7 @@ export const docGroups: readonly { readonly title: string; readonly docs: readon
       { name: 'viewers', title: 'Charts in your application' },
       { name: 'flags', title: 'Feature flags' },
       { name: 'agents', title: 'Agents' },
+      { name: 'postgres', title: 'BI tools' },
       { name: 'sign-in', title: 'Signing in' },
       { name: 'operations', title: 'Operating a server' },
       { name: 'security', title: 'Security' },

@@ -13,6 +13,11 @@ export const lookAheadLimits = { always: 1024 * 1024, perAnswer: 16 * 1024 * 102
 /** A client that reads nothing for this long is disconnected. */
 const clientPatience = 30_000
 
+/** Requests of readers that may pause for longer, such as cursors, with their milliseconds. */
+const patientRequests = new WeakMap<Request, number>()
+export const waitsLonger = (request: Request, ms: number): void => void patientRequests.set(request, ms)
+export const patienceWith = (request: Request): number => patientRequests.get(request) ?? clientPatience
+
 /** Rows that wait for their reader, of all answers of the process. */
 let heldAhead = 0
 

@@ -9,6 +9,7 @@ import { draftSql } from '../queries/draft-sql.ts'
 import { inForm, wantedForm, warningHeaders } from '../queries/forms.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
 import { downloadRequestSchema, queryRequestSchema, readDownloadRequest, readQueryRequest } from '../queries/request.ts'
+import { patienceWith } from '../queries/streamed.ts'
 import { defineResource, Reply } from '../resource.ts'
 
 const downloadsAreOff =
@@ -61,7 +62,11 @@ export const query = defineResource({
         if (!app.allowsDownloads()) throw failures.denied(downloadsAreOff)
         const asked = readDownloadRequest(body)
         const format = asked.format ?? wantedDownload(request.headers.get('accept'))
-        const { warnings, body: bytes } = await download(app, project, asked, queryCallerOf(visit), { format, breakOff })
+        const { warnings, body: bytes } = await download(app, project, asked, queryCallerOf(visit), {
+          format,
+          breakOff,
+          patience: patienceWith(request),
+        })
         const { media, extension } = downloadForms[format]
         return new Reply(200, bytes, {
           'content-type': media,

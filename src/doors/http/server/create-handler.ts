@@ -49,7 +49,7 @@ const notLoaded = (log: Log | undefined) => (error: unknown) => {
 }
 
 export interface Handler<R = Request> {
-  (request: Request, address?: string | null, cut?: () => void, original?: R): Promise<Response>
+  (request: Request, address?: string | null, cut?: (error?: unknown) => void, original?: R): Promise<Response>
   /** Call before `waymark.close()`: waits for async queries up to this time, then cancels them; their statuses say so. */
   drain(withinMs?: number): Promise<void>
 }
@@ -63,7 +63,12 @@ export interface Handler<R = Request> {
 export const createHandler = (waymark: Waymark, options: HandlerOptions = {}): Handler => {
   const handle = createUnmounted(waymark, options)
   const prefix = mountPath(options.at ?? '')
-  const mounted = async (request: Request, address?: string | null, cut?: () => void, original: Request = request): Promise<Response> => {
+  const mounted = async (
+    request: Request,
+    address?: string | null,
+    cut?: (error?: unknown) => void,
+    original: Request = request,
+  ): Promise<Response> => {
     if (request.bodyUsed) {
       const failure = failureOf(failures.bodyAlreadyRead())
       return Response.json(failureBody(failure), { status: failure.status })
@@ -90,7 +95,7 @@ const withoutEncodings = (request: Request): Request => {
 
 /** `mountedAt`: the mount path of this request, where it is not an option. */
 export interface UnmountedHandler<R> extends Handler<R> {
-  (request: Request, address?: string | null, cut?: () => void, original?: R, mountedAt?: string): Promise<Response>
+  (request: Request, address?: string | null, cut?: (error?: unknown) => void, original?: R, mountedAt?: string): Promise<Response>
 }
 
 /** What makes handlers for a directory that may be open in another process. */

@@ -1,0 +1,156 @@
+// Functions of PostgreSQL that tools call on the catalog. In the engine their names begin with `wm_`, so that none of its own is meant.
+
+/** Arguments and body; several for several numbers of arguments. */
+export const catalogMacros: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
+  version: [['', "'PostgreSQL 15.8 (Waymark), read-only'"]],
+  current_schema: [['', "'public'"]],
+  current_schemas: [['b', "CASE WHEN b THEN ['pg_catalog', 'public'] ELSE ['public'] END"]],
+  pg_backend_pid: [['', '0']],
+  pg_is_in_recovery: [['', 'false']],
+  pg_postmaster_start_time: [['', 'now()']],
+  pg_conf_load_time: [['', 'now()']],
+  inet_server_addr: [['', 'CAST(NULL AS VARCHAR)']],
+  inet_server_port: [['', 'CAST(NULL AS INTEGER)']],
+  inet_client_addr: [['', 'CAST(NULL AS VARCHAR)']],
+  txid_current: [['', 'CAST(1 AS BIGINT)']],
+  pg_get_expr: [
+    ['e, r', 'CAST(e AS VARCHAR)'],
+    ['e, r, p', 'CAST(e AS VARCHAR)'],
+  ],
+  format_type: [['t, m', "coalesce((SELECT f.title FROM pgc.wm_titles AS f WHERE f.oid = t), '-')"]],
+  obj_description: [
+    ['o, c', 'CAST((SELECT d.description FROM pgc.pg_description AS d WHERE d.objoid = o AND d.objsubid = 0 LIMIT 1) AS VARCHAR)'],
+    ['o', 'CAST((SELECT d.description FROM pgc.pg_description AS d WHERE d.objoid = o AND d.objsubid = 0 LIMIT 1) AS VARCHAR)'],
+  ],
+  col_description: [
+    ['o, n', 'CAST((SELECT d.description FROM pgc.pg_description AS d WHERE d.objoid = o AND d.objsubid = n LIMIT 1) AS VARCHAR)'],
+  ],
+  shobj_description: [['o, c', 'CAST(NULL AS VARCHAR)']],
+  pg_table_is_visible: [['o', 'true']],
+  pg_type_is_visible: [['o', 'true']],
+  pg_function_is_visible: [['o', 'true']],
+  pg_operator_is_visible: [['o', 'true']],
+  pg_opclass_is_visible: [['o', 'true']],
+  pg_collation_is_visible: [['o', 'true']],
+  pg_conversion_is_visible: [['o', 'true']],
+  pg_statistics_obj_is_visible: [['o', 'true']],
+  pg_ts_config_is_visible: [['o', 'true']],
+  pg_ts_dict_is_visible: [['o', 'true']],
+  pg_get_userbyid: [['o', "coalesce((SELECT u.rolname FROM pgc.pg_roles AS u WHERE u.oid = o), 'unknown')"]],
+  pg_get_viewdef: [
+    ['o', "''"],
+    ['o, p', "''"],
+  ],
+  pg_get_indexdef: [
+    ['o', "''"],
+    ['o, c, p', "''"],
+  ],
+  pg_get_constraintdef: [
+    ['o', "''"],
+    ['o, p', "''"],
+  ],
+  pg_get_functiondef: [['o', "''"]],
+  pg_get_function_result: [['o', "''"]],
+  pg_get_function_arguments: [['o', "''"]],
+  pg_get_function_identity_arguments: [['o', "''"]],
+  pg_get_triggerdef: [
+    ['o', "''"],
+    ['o, p', "''"],
+  ],
+  pg_get_ruledef: [
+    ['o', "''"],
+    ['o, p', "''"],
+  ],
+  pg_get_partkeydef: [['o', 'CAST(NULL AS VARCHAR)']],
+  pg_get_statisticsobjdef_columns: [['o', "''"]],
+  pg_get_serial_sequence: [['t, c', 'CAST(NULL AS VARCHAR)']],
+  pg_get_keywords: [['', '[CAST(NULL AS VARCHAR)]']],
+  pg_encoding_to_char: [['e', "'UTF8'"]],
+  pg_char_to_encoding: [['e', '6']],
+  pg_relation_size: [
+    ['o', 'CAST(0 AS BIGINT)'],
+    ['o, f', 'CAST(0 AS BIGINT)'],
+  ],
+  pg_total_relation_size: [['o', 'CAST(0 AS BIGINT)']],
+  pg_table_size: [['o', 'CAST(0 AS BIGINT)']],
+  pg_indexes_size: [['o', 'CAST(0 AS BIGINT)']],
+  pg_database_size: [['o', 'CAST(0 AS BIGINT)']],
+  pg_tablespace_size: [['o', 'CAST(0 AS BIGINT)']],
+  pg_tablespace_location: [['o', "''"]],
+  pg_size_pretty: [['n', "concat(n, ' bytes')"]],
+  pg_relation_is_publishable: [['o', 'false']],
+  pg_stat_get_numscans: [['o', 'CAST(0 AS BIGINT)']],
+  has_table_privilege: [
+    ['t, p', "regexp_full_match(upper(p), '\\s*SELECT\\s*')"],
+    ['u, t, p', "regexp_full_match(upper(p), '\\s*SELECT\\s*')"],
+  ],
+  has_any_column_privilege: [
+    ['t, p', "regexp_full_match(upper(p), '\\s*SELECT\\s*')"],
+    ['u, t, p', "regexp_full_match(upper(p), '\\s*SELECT\\s*')"],
+  ],
+  has_column_privilege: [
+    ['t, c, p', "regexp_full_match(upper(p), '\\s*SELECT\\s*')"],
+    ['u, t, c, p', "regexp_full_match(upper(p), '\\s*SELECT\\s*')"],
+  ],
+  has_schema_privilege: [
+    ['s, p', "upper(p) = 'USAGE'"],
+    ['u, s, p', "upper(p) = 'USAGE'"],
+  ],
+  has_database_privilege: [
+    ['d, p', "upper(p) = 'CONNECT'"],
+    ['u, d, p', "upper(p) = 'CONNECT'"],
+  ],
+  has_function_privilege: [
+    ['f, p', 'true'],
+    ['u, f, p', 'true'],
+  ],
+  has_sequence_privilege: [
+    ['t, p', 'false'],
+    ['u, t, p', 'false'],
+  ],
+  has_type_privilege: [['t, p', 'true']],
+  pg_has_role: [
+    ['r, p', 'true'],
+    ['u, r, p', 'true'],
+  ],
+  to_regclass: [
+    [
+      'n',
+      "(SELECT c.oid FROM pgc.pg_class AS c WHERE c.relname = regexp_replace(regexp_replace(n, '^\"?public\"?\\.', ''), '^\"(.*)\"$', '\\1') LIMIT 1)",
+    ],
+  ],
+  to_regtype: [['n', '(SELECT t.oid FROM pgc.pg_type AS t WHERE t.typname = n LIMIT 1)']],
+  to_regproc: [['n', 'CAST(NULL AS UINTEGER)']],
+  quote_ident: [['n', "CASE WHEN regexp_full_match(n, '[a-z_][a-z0-9_]*') THEN n ELSE concat('\"', replace(n, '\"', '\"\"'), '\"') END"]],
+  quote_literal: [['n', "concat('''', replace(n, '''', ''''''), '''')"]],
+  set_config: [['n, v, l', 'CAST(v AS VARCHAR)']],
+  current_setting: [
+    ['n', '(SELECT s.setting FROM pgc.pg_settings AS s WHERE lower(s.name) = lower(n) LIMIT 1)'],
+    ['n, m', '(SELECT s.setting FROM pgc.pg_settings AS s WHERE lower(s.name) = lower(n) LIMIT 1)'],
+  ],
+  array_upper: [['a, n', 'CASE WHEN len(a) > 0 THEN len(a) END']],
+  array_lower: [['a, n', 'CASE WHEN len(a) > 0 THEN 1 END']],
+  cardinality: [['a', 'len(a)']],
+  string_to_array: [['t, d', 'string_split(t, d)']],
+  array_remove: [['a, v', 'list_filter(a, lambda x: x IS DISTINCT FROM v)']],
+  array_position: [['a, v', 'nullif(list_position(a, v), 0)']],
+  generate_subscripts: [['a, n', 'unnest(range(1, len(a) + 1))']],
+  _pg_expandarray: [['a', "unnest(list_transform(coalesce(a, []), lambda x, i: {'x': x, 'n': i}))"]],
+  _pg_char_max_length: [['t, m', 'CAST(NULL AS INTEGER)']],
+  _pg_numeric_precision: [['t, m', 'CAST(NULL AS INTEGER)']],
+  _pg_numeric_scale: [['t, m', 'CAST(NULL AS INTEGER)']],
+  _pg_datetime_precision: [['t, m', 'CAST(NULL AS INTEGER)']],
+  _pg_truetypid: [['a, t', 'a.atttypid']],
+  _pg_truetypmod: [['a, t', 'a.atttypmod']],
+  format: [
+    ['f, a', "regexp_replace(f, '%[IsL]', a)"],
+    ['f, a, b', "regexp_replace(regexp_replace(f, '%[IsL]', a), '%[IsL]', b)"],
+  ],
+  age: [['x', 'CAST(NULL AS INTEGER)']],
+  mxid_age: [['x', 'CAST(NULL AS INTEGER)']],
+}
+
+export const macroStatements = (): string[] =>
+  Object.entries(catalogMacros).map(
+    ([name, forms]) => `CREATE MACRO pgc.wm_${name} ${forms.map(([args, body]) => `(${args}) AS ${body}`).join(', ')}`,
+  )

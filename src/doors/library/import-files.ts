@@ -5,7 +5,8 @@ import type { LocalWaymark } from '../../engine.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { WireBatch } from '../../events/bulk/prepare-part.ts'
 import type { ImportFormat } from '../../events/imports/format.ts'
-import { fieldSource } from '../../events/imports/formats/mapped.ts'
+import type { CellFormats } from '../../events/imports/formats/cells.ts'
+import { fieldSource, type Mapping } from '../../events/imports/formats/mapped.ts'
 import { openSource, type SourceFile } from '../../events/imports/open.ts'
 import type { ImportedEvent } from '../../events/imports/record.ts'
 import {
@@ -178,6 +179,8 @@ export interface FileImportOptions {
   readonly format?: ImportFormat
   /** The column of each field of a CSV, JSONL or Parquet file; `=TEXT` is a constant. */
   readonly map?: Partial<Readonly<Record<'event' | 'distinct_id' | 'timestamp' | 'uuid' | 'properties', string>>>
+  /** How a plain file writes times and numbers. Default: times as they look, without a time zone in UTC; texts stay texts. */
+  readonly cells?: CellFormats
   readonly signal?: AbortSignal
   readonly onProgress?: (progress: ImportProgress) => void
 }
@@ -188,10 +191,11 @@ export async function importFiles(
   waymark: LocalWaymark,
   id: number,
   paths: readonly string[],
-  { format, map = {}, signal, onProgress }: FileImportOptions = {},
+  { format, map = {}, cells, signal, onProgress }: FileImportOptions = {},
 ): Promise<FileImportSummary> {
   const project = await waymark.project(id)
-  const mapping = Object.fromEntries(Object.entries(map).map(([field, from]) => [field, fieldSource(from)]))
+  const columns = Object.fromEntries(Object.entries(map).map(([field, from]) => [field, fieldSource(from)]))
+  const mapping: Mapping = { ...columns, ...(cells && { cells }) }
   const files: SourceFile[] = []
   for (const path of paths) files.push(await openSource(path, { format, mapping, readTable: readTableFile }))
   const store = async (batch: readonly ImportedEvent[], importId?: string) => {

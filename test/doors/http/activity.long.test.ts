@@ -169,6 +169,8 @@ test('projects and what is in them', async () => {
   await does('property_definitions.update', { ...inside, id: price.id }, { property_type: 'Numeric' })
   await does('historical_import.update', inside, { source: 'mixpanel' })
   await does('historical_import.replace', inside, { source: 'amplitude' })
+  const begun = await does('imports.create', inside, { file: 'a.csv' })
+  await does('imports.undo', { ...inside, id: begun.id }, {})
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'purchase' }] }
   const insight = await does('insights.create', inside, { query })
   await does('insights.update', { ...inside, id: insight.id }, { name: 'Purchases' })

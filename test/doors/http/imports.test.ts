@@ -183,7 +183,7 @@ test('people whom the import has merged go with it', async () => {
 test('who may', async () => {
   const { call, member, outsider } = held.home
   const id = await begin()
-  expect(await call('POST', `${path()}${id}/undo/`, { as: member })).toMatchObject(refused(403, 'permission_denied'))
+  expect(await call('POST', `${path()}${id}/undo/`, { as: outsider })).toMatchObject(refused(403, 'permission_denied'))
   expect((await call('GET', `${path()}${id}/`, { as: outsider })).status).toBe(403)
   expect((await call('GET', `${path()}${uuid(1)}/`, { as: member })).status).toBe(404)
   expect((await call('GET', `${path()}x/`, { as: member })).status).toBe(400)

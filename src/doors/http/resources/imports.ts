@@ -1,6 +1,6 @@
 import type { Import } from '../../../service/accounts/records.ts'
 import { importChange, importInput } from '../../../service/imports/imports.ts'
-import { type ImportAnswer, importSchema } from '../../answers/imports.ts'
+import { type ImportAnswer, importSchema } from '../../answers/historical-import.ts'
 import { maybeTime, presentAuthor, time } from '../present.ts'
 import { defineRecords } from '../records.ts'
 import { pageBounds } from '../requests/pages.ts'
@@ -65,7 +65,6 @@ export const imports = defineRecords({
       name: 'undo',
       summary:
         'Removes the events that the import has stored, and persons that only it has made. Cannot be undone, and may be repeated. Answers `undoing` while it goes on',
-      level: 'admin',
       handle: async (visit) => visit.app.imports.undo(placeOf(visit), idOf(visit)),
     }),
   ],

@@ -92,8 +92,6 @@ describe.skipIf(!hasBrowser)('importing in the browser', () => {
     await preview.getByRole('button', { name: 'Import', exact: true }).click()
     await page.getByText('Imported kasse.csv').waitFor()
     expect(await rows("select count() from events where event = 'gekauft' and properties.betrag = '1.100,50'")).toEqual([[1]])
-      [40, true],
-    ])
     await page.close()
   })
 })

@@ -61,6 +61,7 @@ function OpenBoard({
   onChanged: (dashboard: WholeDashboardAnswer) => void
   place: Address
 }) {
+  const { link } = useProject()
   const [open, setOpen] = useState<Open | null>(null)
   const canChange = dashboard.effective_privilege_level >= editorLevel
   const { change, tryTo, savePlaces, failure } = useChanges(dashboard, onChanged)
@@ -94,6 +95,9 @@ function OpenBoard({
         <button type="button" onClick={() => setOpen({ what: 'insight' })}>
           Add an insight
         </button>
+        <a class="button" href={linkTo(link('insights/new'), { dashboard: String(dashboard.id) })}>
+          Add a question
+        </a>
         <button type="button" onClick={() => setOpen({ what: 'text' })}>
           Add a text
         </button>
@@ -135,7 +139,7 @@ function OpenBoard({
       )}
       {dashboard.tiles.length === 0 ? (
         <Empty title="Nothing on it yet">
-          <p>Add an insight or a text above, or build a new insight and save it here.</p>
+          <p>Add an insight, a question or a text above.</p>
         </Empty>
       ) : (
         <Tiles

@@ -62,7 +62,7 @@ import { type CompactOptions, type CompactSummary, compactProjects } from './ser
 import { accountsMemory, openAccounts } from './service/directory/control.ts'
 import { type ExportOptions, type OpenedExports, openExports } from './service/exports/open-exports.ts'
 import { type OpenedFlags, openFlags } from './service/flags/open-flags.ts'
-import { createImports, type Imports } from './service/imports/imports.ts'
+import { Imports } from './service/imports/imports.ts'
 import type { Runner } from './service/jobs/runner.ts'
 import { allowedAddresses } from './service/network/allowed-addresses.ts'
 import { type OpenedNotifications, openNotifications } from './service/notifications/open-notifications.ts'
@@ -407,7 +407,7 @@ function openSavedThings(
     },
     options.notifications?.runs ?? true,
   )
-  const imports = createImports({
+  const imports = new Imports({
     context: accounts.context,
     remove: async (project, id) => (await projects.find(project)).removeImport(id),
     report: onError,

@@ -17,7 +17,8 @@ describe.skipIf(!hasBrowser)('cohorts of lists', () => {
       distinct_id: name,
       properties: { $set: { email: `${name}@list.example` } },
     }))
-    await web.api('POST', '/batch/', { api_key: await web.tokenOf(web.demo), batch })
+    const { api_token } = await web.api<{ api_token: string }>('GET', `${project}/`)
+    await web.api('POST', '/batch/', { api_key: api_token, batch })
     const page = await web.signedIn()
     page.setDefaultTimeout(20_000)
     await page.goto(`${web.facts.url}/#/project/${web.demo}/cohorts/new`)

@@ -49,6 +49,23 @@ function Missing() {
   )
 }
 
+function Additions({ dashboard, onOpen }: { dashboard: WholeDashboardAnswer; onOpen: (open: Open) => void }) {
+  const { link } = useProject()
+  return (
+    <>
+      <button type="button" onClick={() => onOpen({ what: 'insight' })}>
+        Add an insight
+      </button>
+      <a class="button" href={linkTo(link('insights/new'), { dashboard: String(dashboard.id) })}>
+        Add a question
+      </a>
+      <button type="button" onClick={() => onOpen({ what: 'text' })}>
+        Add a text
+      </button>
+    </>
+  )
+}
+
 /** Of members; viewers have less. */
 const editorLevel = 37
 
@@ -61,7 +78,6 @@ function OpenBoard({
   onChanged: (dashboard: WholeDashboardAnswer) => void
   place: Address
 }) {
-  const { link } = useProject()
   const [open, setOpen] = useState<Open | null>(null)
   const canChange = dashboard.effective_privilege_level >= editorLevel
   const { change, tryTo, savePlaces, failure } = useChanges(dashboard, onChanged)
@@ -92,15 +108,7 @@ function OpenBoard({
   return (
     <div class="board-page" ref={board}>
       <BoardHead dashboard={dashboard} change={canChange ? change : null}>
-        <button type="button" onClick={() => setOpen({ what: 'insight' })}>
-          Add an insight
-        </button>
-        <a class="button" href={linkTo(link('insights/new'), { dashboard: String(dashboard.id) })}>
-          Add a question
-        </a>
-        <button type="button" onClick={() => setOpen({ what: 'text' })}>
-          Add a text
-        </button>
+        <Additions dashboard={dashboard} onOpen={setOpen} />
         <button type="button" aria-pressed={isArranging} onClick={() => setArranging(!isArranging)}>
           {isArranging ? 'Done' : 'Arrange'}
         </button>

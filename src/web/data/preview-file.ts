@@ -30,7 +30,7 @@ export interface Preview {
 }
 
 /** What the first values of the columns say. */
-export function guessCells({ columns, samples }: Pick<OpenedFile, 'columns' | 'samples'>, mapping: Mapping): CellFormats {
+function guessCells({ columns, samples }: Pick<OpenedFile, 'columns' | 'samples'>, mapping: Mapping): CellFormats {
   if (!columns) return {}
   const { timestamp } = findColumns(mapping, columns)
   const time = timestamp && 'column' in timestamp ? guessTimeFormat(samples[timestamp.column] ?? []) : null

@@ -186,5 +186,5 @@ test('who may', async () => {
   expect(await call('POST', `${path()}${id}/undo/`, { as: outsider })).toMatchObject(refused(403, 'permission_denied'))
   expect((await call('GET', `${path()}${id}/`, { as: outsider })).status).toBe(403)
   expect((await call('GET', `${path()}${uuid(1)}/`, { as: member })).status).toBe(404)
-  expect((await call('GET', `${path()}x/`, { as: member })).status).toBe(400)
+  expect((await call('GET', `${path()}x/`, { as: member })).status).toBe(404)
 })

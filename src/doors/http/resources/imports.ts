@@ -1,6 +1,7 @@
 import type { Import } from '../../../service/accounts/records.ts'
 import { importChange, importInput } from '../../../service/imports/imports.ts'
 import { type ImportAnswer, importSchema } from '../../answers/historical-import.ts'
+import { failures } from '../errors.ts'
 import { maybeTime, presentAuthor, time } from '../present.ts'
 import { defineRecords } from '../records.ts'
 import { pageBounds } from '../requests/pages.ts'
@@ -30,7 +31,11 @@ const present = async ({ app, project }: ProjectVisit, record: Import): Promise<
 }
 
 const placeOf = ({ by, project }: ProjectVisit) => ({ by, project })
-const idOf = ({ app, params }: ProjectVisit): string => app.imports.mustBeId(params.id ?? '')
+const idOf = ({ params }: ProjectVisit): string => {
+  const { id = '' } = params
+  if (!/^[0-9a-f-]{36}$/.test(id)) throw failures.notFound()
+  return id
+}
 
 export const imports = defineRecords({
   name: 'imports',

@@ -3,7 +3,7 @@ import type { CohortAnswer, CohortPersonAnswer } from '../../doors/answers/cohor
 import { CohortForm } from '../cohorts/cohort-form.tsx'
 import { HelpLink } from '../docs/help-link.tsx'
 import { ApiError, get, post, remove } from '../lib/api.ts'
-import { agoText, momentText, numberText } from '../lib/format.ts'
+import { momentText, numberText } from '../lib/format.ts'
 import type { PageProps } from '../lib/page.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'

@@ -14,6 +14,7 @@ const held = withHome()
 const changesNothing = new Set([
   'warehouse_saved_queries.ancestors',
   'warehouse_saved_queries.descendants',
+  'imports.update', // what a running one has read
   'insights.viewed',
   'insights.viewed_many',
   'insights.cancel',

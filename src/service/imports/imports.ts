@@ -46,6 +46,7 @@ export class Imports {
   private readonly parts: Parts
   /** Batches that are being stored, by import. */
   private readonly entering = new Map<string, Set<Promise<unknown>>>()
+  private readonly looking = new Map<string, Promise<unknown>>()
   private readonly undoing = new Map<string, Promise<void>>()
 
   constructor(parts: Parts) {
@@ -113,7 +114,12 @@ export class Imports {
   }
 
   private async takeIn<A extends ImportedBatch>({ id: project_id }: Pick<ProjectRecord, 'id'>, id: string, work: () => Promise<A | null>) {
-    const record = await this.imports.first({ id, project_id })
+    // One look after the other: batches that are sent together stay in their order.
+    const before = this.looking.get(id) ?? Promise.resolve()
+    const looked = before.catch(() => undefined).then(() => this.imports.first({ id, project_id }))
+    this.looking.set(id, looked)
+    const record = await looked
+    if (this.looking.get(id) === looked) this.looking.delete(id)
     if (record?.status !== 'running') return null
     const answer = await work()
     if (answer)

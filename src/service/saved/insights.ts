@@ -19,12 +19,10 @@ const fields = {
   description: text({ max: 10_000, blank: true }).nullable().optional(),
   order: integer().nullable().optional(),
   favorited: flag().optional(),
-  saved: flag()
-    .optional()
-    .meta({
-      description:
-        'Listed with the saved insights. Default: whether it is on a dashboard; `false` with `dashboards`: a question that is a tile only, until it is saved',
-    }),
+  saved: flag().optional().meta({
+    description:
+      'Listed with the saved insights. Default: whether it is on a dashboard; `false` with `dashboards`: a question that is a tile only, until it is saved',
+  }),
   deleted: flag().optional(),
   tags: tagList().optional(),
   dashboards: listOf(integer(1)).max(1000).optional().meta({ description: 'The ids of the dashboards that it is on' }),

@@ -35,12 +35,10 @@ const cohortInput = z.object({
   csv_column: text({ max: 400 })
     .nullish()
     .meta({ description: 'The column of the CSV. Default: those names, or the name of the property' }),
-  match_property: text({ max: 400 })
-    .nullish()
-    .meta({
-      description:
-        'A property of persons, such as `email`: `values` or the column of the CSV are values of it. Case counts, except in addresses of mail',
-    }),
+  match_property: text({ max: 400 }).nullish().meta({
+    description:
+      'A property of persons, such as `email`: `values` or the column of the CSV are values of it. Case counts, except in addresses of mail',
+  }),
   values: listOf(memberId, 'ids').nullish().meta({ description: 'Members of a static cohort, by the values of `match_property`' }),
   query: z
     .union([z.string().max(fieldLimits.statement.most), jsonObject('query')])

@@ -62,6 +62,7 @@ import { type CompactOptions, type CompactSummary, compactProjects } from './ser
 import { accountsMemory, openAccounts } from './service/directory/control.ts'
 import { type ExportOptions, type OpenedExports, openExports } from './service/exports/open-exports.ts'
 import { type OpenedFlags, openFlags } from './service/flags/open-flags.ts'
+import { Imports } from './service/imports/imports.ts'
 import type { Runner } from './service/jobs/runner.ts'
 import { allowedAddresses } from './service/network/allowed-addresses.ts'
 import { type OpenedNotifications, openNotifications } from './service/notifications/open-notifications.ts'
@@ -406,7 +407,12 @@ function openSavedThings(
     },
     options.notifications?.runs ?? true,
   )
-  return { saved, sharing, viewers, flags, notifications }
+  const imports = new Imports({
+    context: accounts.context,
+    remove: async (project, id) => (await projects.find(project)).removeImport(id),
+    report: onError,
+  })
+  return { saved, sharing, viewers, flags, imports, notifications }
 }
 
 interface Watched {
@@ -825,6 +831,7 @@ interface Parts {
   readonly sharing: OpenedSharing
   readonly viewers: OpenedViewers
   readonly flags: OpenedFlags
+  readonly imports: Imports
   readonly notifications: OpenedNotifications
   readonly watching: OpenedWatching
   readonly slowQueries: SlowQueries
@@ -859,6 +866,8 @@ export class LocalWaymark implements Waymark {
   readonly sharing: OpenedSharing
   readonly viewers: OpenedViewers
   readonly flags: OpenedFlags
+  /** @internal What was imported, for the HTTP API and the command line. */
+  readonly imports: Imports
   /** @internal Alerts and subscriptions, for the HTTP API. */
   readonly notifications: OpenedNotifications
   /** @internal What owners are notified of, for the HTTP API. */
@@ -884,6 +893,7 @@ export class LocalWaymark implements Waymark {
     this.sharing = parts.sharing
     this.viewers = parts.viewers
     this.flags = parts.flags
+    this.imports = parts.imports
     this.notifications = parts.notifications
     this.watching = parts.watching
     this.slowQueries = parts.slowQueries
@@ -1172,6 +1182,7 @@ export class LocalWaymark implements Waymark {
       () => parts.exports.close(),
       () => parts.resealing.close(),
       () => parts.retention.close(),
+      () => parts.imports.close(),
       () => parts.proofs.close(),
       () => parts.plugins.deliveries.close(),
       () => this.transformed(),

@@ -153,7 +153,7 @@ export class LocalProject implements Project {
   }
 
   /** @internal A batch as received over HTTP. */
-  async take(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt'> = {}): Promise<IngestAnswer> {
+  async take(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt' | 'importId'> = {}): Promise<IngestAnswer> {
     await this.refresh()
     const answer = await this.captured(() => this.backend.ingest(body, about))
     const isPast = isHistorical(body)
@@ -224,10 +224,20 @@ export class LocalProject implements Project {
     return this.backend.records.removeProperty(scope, name)
   }
 
+  /** @internal Removes what an import has stored. */
+  removeImport(id: string): Promise<RemovalCounts> {
+    return this.backend.records.removeImport(id)
+  }
+
   /** @internal Removes what the project keeps for a limited time. */
   async removeOld(): Promise<RemovalCounts> {
     await this.refresh()
     return this.backend.records.removeOld()
+  }
+
+  /** @internal How many events of an import are stored. */
+  importedEvents(id: string): Promise<number> {
+    return this.backend.known.importedEvents(id)
   }
 
   /** @internal */

@@ -98,6 +98,7 @@ export const floors: readonly Floor[] = [
         'service/jobs',
       ],
       'service/sharing': [...ground, 'language', 'queries', 'service/accounts', 'service/asking', 'service/saved', 'service/pictures'],
+      'service/imports': [...ground, 'language', 'service/accounts'],
       'service/flags': [...ground, 'queries', 'service/accounts', 'service/saved'],
       'service/viewers': [...ground, 'queries', 'engine', 'service/accounts', 'service/asking', 'service/saved', 'service/sharing'],
       'service/notifications': [

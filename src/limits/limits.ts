@@ -186,6 +186,7 @@ export const rowLimits = {
   deletions: replaced('receipts of what was deleted', 1_500, { project_id: 10_000 }, 'created_at', 'Each is a request for deletion.'),
   retention_runs: refused('removals of what is too old', 3_000, { project_id: 1 }, 'One for each project.', { cuts: true }),
   backups: refused('places of backups', 4_000, {}, 'One for each place that a server was started with.', { inAll: 1_000 }),
+  imports: replaced('imports', 4_000, { project_id: 1_000 }, 'created_at', 'One that is forgotten can no longer be undone.'),
   historical_imports: refused('allowances of imports', 2_000, { project_id: 1 }, 'One for each project.'),
   event_counts: refused('counted events', 200, { project_id: 1 }, 'One day of each project.'),
   mail_counts: refused('counted mails', 200, { organization_id: 1 }, 'One day of each organization.'),

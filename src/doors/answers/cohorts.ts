@@ -16,6 +16,13 @@ export const cohortSchema = z.object({
   created_at: timeSchema,
   updated_at: timeSchema,
   created_by: userSchema.nullable(),
+  matching: z
+    .object({ values: z.int(), unmatched: z.int(), unmatched_values: z.array(z.string()), several: z.int() })
+    .optional()
+    .meta({
+      description:
+        'In the answer to a change of the members by values: how many nobody has, with the first hundred, and how many several persons have',
+    }),
 })
 export type CohortAnswer = z.output<typeof cohortSchema>
 export const personSchema = z.object({

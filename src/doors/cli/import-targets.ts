@@ -2,18 +2,25 @@ import { WaymarkError } from '../../errors/errors.ts'
 import type { ImportedEvent } from '../../events/imports/record.ts'
 import type { BatchResult } from '../../events/imports/run.ts'
 import { decodeBatch } from '../../events/ingestion/decoding/decode-batch.ts'
-import { checkpointFiles, counted, type Target } from '../library/import-files.ts'
+import { checkpointFiles, counted, type ImportRecords, type Target } from '../library/import-files.ts'
 import { callServer } from './call-server.ts'
 import type { Directory } from './directory.ts'
 
 // Targets of imported events: a project of a directory, a remote server, or none for a dry run.
 
 export async function toProject(directory: Directory, dataDir: string, project: number): Promise<Target> {
+  const records: ImportRecords = {
+    begin: async (about) => (await directory.do('begin-import', { project, ...about })).id,
+    finish: (id, about) => directory.do('finish-import', { project, id, ...about }),
+    areUndone: async (ids) => (await directory.do('are-imports-undone', { project, ids })).areUndone,
+  }
   return {
-    checkpoints: await checkpointFiles(dataDir, project),
+    records,
+    checkpoints: await checkpointFiles(dataDir, project, records),
     ...(directory.prepared && { prepared: await directory.prepared(project) }),
-    store: async (batch) => {
-      const answer = await directory.do('ingest', { project, body: { batch, historical_migration: true } })
+    store: async (batch, importId) => {
+      const body = { batch, historical_migration: true }
+      const answer = await directory.do('ingest', { project, body, ...(importId !== undefined && { import: importId }) })
       return { ...answer, warnings: counted(answer.warnings) }
     },
   }

@@ -1,9 +1,11 @@
 import { readTableFile } from '../../engine/storage/files/table-file.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import { ImportFileError, type ImportFormat, importFormats } from '../../events/imports/format.ts'
+import { type CellFormats, numberFormats, timeFormats } from '../../events/imports/formats/cells.ts'
 import { type ChosenColumns, fieldSource, type Mapping } from '../../events/imports/formats/mapped.ts'
 import { openSource, type SourceFile } from '../../events/imports/open.ts'
 import type { ImportSummary } from '../../events/imports/run.ts'
+import { zoneOf } from '../../lib/time/zone.ts'
 import { carryFiles, type Target } from '../library/import-files.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
 import {
@@ -30,6 +32,12 @@ export const importFiles: Command = {
       summary:
         'column for each field of a CSV, JSONL or Parquet file: event, distinct_id, timestamp, uuid, properties; FIELD==TEXT sets a constant',
     },
+    'time-format': {
+      value: 'FORMAT',
+      summary: `how the times of a CSV, JSONL or Parquet file are written, if not as they look: ${timeFormats.join(', ')}`,
+    },
+    timezone: { value: 'ZONE', summary: 'time zone of times that name none (default: UTC)' },
+    numbers: { value: 'FORMAT', summary: `reads texts as numbers, written as one of ${numberFormats.join(' ; ')}` },
     url: { value: 'URL', summary: 'send events to this server instead of opening a directory; needs --key' },
     key: { value: 'KEY', summary: "the project's API key, with --url" },
     memory: memoryOption,
@@ -40,7 +48,11 @@ export const importFiles: Command = {
   },
   run: async (values, output) => {
     if (values.rest.length === 0) throw wrongUsage('import takes one or more files.')
-    const options = { format: formatOf(values.text('from')), mapping: mappingOf(values.text('map')), readTable: readTableFile }
+    const options = {
+      format: formatOf(values.text('from')),
+      mapping: mappingOf(values.text('map'), cellsOf(values)),
+      readTable: readTableFile,
+    }
     const files: SourceFile[] = []
     for (const path of values.rest) files.push(await openSource(path, options).catch(refused))
     if (values.isOn('dry-run')) return report(await carry(files, nowhere), values, output, 'Would be stored')
@@ -68,7 +80,30 @@ function formatOf(text: string | undefined): ImportFormat | undefined {
 
 const fields = ['event', 'distinct_id', 'timestamp', 'uuid', 'properties'] as const
 
-function mappingOf(text: string | undefined): Mapping {
+function chosen<T extends string>(option: string, given: string | undefined, all: readonly T[]): T | undefined {
+  if (given === undefined || (all as readonly string[]).includes(given)) return given as T | undefined
+  throw wrongUsage(`--${option} must be one of ${all.join(' ; ')}, but got ${given}.`)
+}
+
+function isZone(name: string): boolean {
+  try {
+    zoneOf(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function cellsOf(values: Values): CellFormats {
+  const time = chosen('time-format', values.text('time-format'), timeFormats)
+  const numbers = chosen('numbers', values.text('numbers'), numberFormats)
+  const timezone = values.text('timezone')
+  if (timezone !== undefined && !isZone(timezone))
+    throw wrongUsage(`--timezone expects a time zone such as Europe/Berlin, but got ${timezone}.`)
+  return { ...(time && { time }), ...(timezone !== undefined && { timezone }), ...(numbers && { numbers }) }
+}
+
+function mappingOf(text: string | undefined, cells: CellFormats): Mapping {
   const mapping: Record<string, ReturnType<typeof fieldSource>> = {}
   for (const part of text?.split(',') ?? []) {
     const at = part.indexOf('=')
@@ -77,7 +112,7 @@ function mappingOf(text: string | undefined): Mapping {
       throw wrongUsage(`--map expects FIELD=COLUMN, where FIELD is one of ${fields.join(', ')}, but got ${part}.`)
     mapping[field] = fieldSource(part.slice(at + 1))
   }
-  return mapping
+  return Object.keys(cells).length > 0 ? { ...mapping, cells } : mapping
 }
 
 async function carry(files: readonly SourceFile[], target: Target): Promise<ImportSummary> {

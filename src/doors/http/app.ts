@@ -23,6 +23,7 @@ import type { SlowQueries } from '../../service/asking/slow-queries.ts'
 import type { BackupStatus } from '../../service/backups/schedule.ts'
 import type { OpenedExports } from '../../service/exports/open-exports.ts'
 import type { OpenedFlags } from '../../service/flags/open-flags.ts'
+import type { Imports } from '../../service/imports/imports.ts'
 import type { OpenedNotifications } from '../../service/notifications/open-notifications.ts'
 import type { OpenedPlugins } from '../../service/plugins/open-plugins.ts'
 import type { Saved } from '../../service/saved/open-saved.ts'
@@ -48,6 +49,8 @@ export interface ProjectData extends CaptureTarget {
   propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
   removedEvents(): Promise<number>
   removeProperty(scope: PropertyScope, name: string): Promise<RemovalCounts>
+  /** How many events of an import are stored. */
+  importedEvents(id: string): Promise<number>
   personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]>
   /** Where its log ends, also what other servers have added. */
   end(): Promise<number>
@@ -91,6 +94,7 @@ export interface App {
   readonly sharing: OpenedSharing
   readonly viewers: OpenedViewers
   readonly flags: OpenedFlags
+  readonly imports: Imports
   readonly notifications: Pick<OpenedNotifications, 'alerts' | 'subscriptions' | 'deliveries'>
   readonly watching: Pick<OpenedWatching, 'watches'>
   readonly slowQueries: SlowQueries

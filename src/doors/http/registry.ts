@@ -13,6 +13,7 @@ import { events } from './resources/events.ts'
 import { featureFlags } from './resources/feature-flags.ts'
 import { groupResources } from './resources/groups.ts'
 import { historicalImport } from './resources/historical-import.ts'
+import { imports } from './resources/imports.ts'
 import { ingestionWarnings } from './resources/ingestion-warnings.ts'
 import { insights } from './resources/insights.ts'
 import { invites } from './resources/invites.ts'
@@ -72,6 +73,7 @@ export const resources: readonly Resource[] = [
   ...pluginResources,
   ...pluginConfigResources,
   historicalImport,
+  imports,
   ingestionWarnings,
   query,
   agents,

@@ -225,6 +225,10 @@ const captureServices = (
       const record = await app.accounts.projects.byToken(token)
       return record ? throttleImport(record, events) : null
     },
+    imported: async (token, importId, work) => {
+      const record = await app.accounts.projects.byToken(token)
+      return record ? app.imports.take(record, importId, work) : null
+    },
     quota: async (token, events, isHistorical) => {
       const record = await app.accounts.projects.byToken(token)
       if (!record) return null

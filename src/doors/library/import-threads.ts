@@ -16,7 +16,7 @@ export interface PreparedTarget {
   /** Threads that may prepare them; 0: none. */
   readonly threads: number
   preparing(): Promise<Preparing>
-  store(batch: WireBatch): Promise<BatchResult>
+  store(batch: WireBatch, importId?: string): Promise<BatchResult>
 }
 
 /** Bytes of lines that a thread prepares at a time: one or two thousand events, which are a batch of the log. The main thread reads what comes back without a pause. */

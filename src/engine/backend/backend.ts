@@ -28,7 +28,7 @@ export interface ProjectBackend extends ProjectCalls {
   readonly lag: number
   /** Why acknowledged events cannot be applied; null while they can. */
   readonly failure: unknown
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt'>): Promise<IngestAnswer>
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt' | 'importId'>): Promise<IngestAnswer>
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer>
   /** Past events that another thread has prepared. */
   ingestPrepared(batch: WireBatch): Promise<IngestAnswer>

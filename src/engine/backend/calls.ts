@@ -29,6 +29,8 @@ export interface Records {
   changeGroup(change: GroupChange): Promise<void>
   /** Removes a property from everything that is stored. */
   removeProperty(scope: PropertyScope, name: string): Promise<RemovalCounts>
+  /** Removes the events that an import has stored, and persons that only it has made. Repeated, it removes what is left. */
+  removeImport(id: string): Promise<RemovalCounts>
   /** Removes what the project does not keep any more. Returns also what queries have removed since the last call. */
   removeOld(): Promise<RemovalCounts>
 }
@@ -41,6 +43,8 @@ export interface KnownFacts {
   propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
   /** The number of events that were deleted so far. */
   removedEvents(): Promise<number>
+  /** The number of events of an import that are stored. */
+  importedEvents(id: string): Promise<number>
   personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]>
   groupTypes(): Promise<StoreFacts['groupTypes']>
   warnings(): Promise<readonly WarningSummary[]>
@@ -70,6 +74,7 @@ const calls: { readonly [S in keyof ProjectCalls]: { readonly [M in keyof Projec
     deletePersons: 'repeated',
     changeGroup: 'repeated',
     removeProperty: 'repeated',
+    removeImport: 'repeated',
     removeOld: 'repeated',
   },
   known: {
@@ -78,6 +83,7 @@ const calls: { readonly [S in keyof ProjectCalls]: { readonly [M in keyof Projec
     eventNames: 'repeated',
     propertyNames: 'repeated',
     removedEvents: 'repeated',
+    importedEvents: 'repeated',
     personHistory: 'repeated',
     groupTypes: 'repeated',
     warnings: 'repeated',

@@ -199,7 +199,7 @@ export class LocalBackend<P extends Ingestion = Pipeline> implements ProjectBack
     return this.pipeline.failure
   }
 
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt'>): Promise<IngestAnswer> {
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt' | 'importId'>): Promise<IngestAnswer> {
     return this.pipeline.ingest(body, about)
   }
 
@@ -281,6 +281,7 @@ export class LocalBackend<P extends Ingestion = Pipeline> implements ProjectBack
     deletePersons: (persons, withEvents) => this.pipeline.deletePersons(persons, withEvents),
     changeGroup: (change) => this.pipeline.changeGroup(change),
     removeProperty: (scope, name) => this.pipeline.remove({ remove: 'property', scope, name }),
+    removeImport: (id) => this.pipeline.remove({ remove: 'import', id }),
     removeOld: () => this.keeping.removeOld(),
   }
 
@@ -302,6 +303,7 @@ export class LocalBackend<P extends Ingestion = Pipeline> implements ProjectBack
       return this.storage.engine.propertyNames(asked)
     },
     removedEvents: () => this.storage.engine.removedEvents(),
+    importedEvents: (id) => this.storage.engine.importedEvents(id),
     personHistory: async (asked) => {
       await this.pipeline.caughtUp()
       return this.storage.engine.personHistory(asked)

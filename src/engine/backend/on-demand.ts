@@ -132,7 +132,7 @@ export class OnDemandBackend implements ProjectBackend, Closable {
     })
   }
 
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt'>): Promise<IngestAnswer> {
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt' | 'importId'>): Promise<IngestAnswer> {
     return this.taken((backend) => backend.ingest(body, about))
   }
 

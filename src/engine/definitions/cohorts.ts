@@ -1,14 +1,11 @@
 import * as z from 'zod'
 import { WaymarkError } from '../../errors/errors.ts'
-import { alias, call, field, isIn, literal, select, table } from '../../language/ast/build.ts'
-import { parseQuery } from '../../language/parser/parse.ts'
-import { isUuid } from '../../lib/ids/time-ordered-uuid.ts'
 import { jsonText } from '../../lib/text/json-text.ts'
 import { mustFit } from '../../limits/definitions.ts'
 import { cohortFiltersSchema, cohortMembers, cohortsNamed } from '../../queries/filters/cohort-definition.ts'
 import { filtersOfGroups } from './cohort-groups.ts'
 import { cohortRefresher, type RefreshCounts } from './cohort-refresh.ts'
-import { csvIds } from './csv-ids.ts'
+import { membersOf } from './members.ts'
 import { check, freeId, oneAtATime } from './records.ts'
 import type { DefinitionRecord, DefinitionStore } from './store.ts'
 import type { StoredCohort } from './stored-cohort.ts'
@@ -24,19 +21,6 @@ const fieldsSchema = z.looseObject({
 
 const cohortFieldFilters = fieldsSchema.pick({ filters: true })
 
-/** The source of a static cohort's members. */
-const membersSchema = z.looseObject({
-  /** Uuids of persons. */
-  person_ids: z.array(z.string()).nullish(),
-  distinct_ids: z.array(z.string()).nullish(),
-  /** The first column, or the one named distinct_id or person_id. */
-  csv: z.string().nullish(),
-  /** A statement whose first column identifies persons, or any query with actors. */
-  query: z
-    .union([z.string(), z.looseObject({ kind: z.string() })], { error: 'A query must be a statement, or an object with a kind.' })
-    .nullish(),
-})
-
 /** A cohort as callers write it: a condition in `filters`, or a list of members. */
 export interface CohortInput {
   readonly name: string
@@ -47,6 +31,11 @@ export interface CohortInput {
   readonly person_ids?: readonly string[] | null
   readonly distinct_ids?: readonly string[] | null
   readonly csv?: string | null
+  /** The column of the CSV. Default: `distinct_id`, `person_id` or the property, else the first one. */
+  readonly csv_column?: string | null
+  /** A property of persons, such as `email`, by whose values the members are found: `values`, or a column of the CSV. */
+  readonly match_property?: string | null
+  readonly values?: readonly string[] | null
   /** A statement whose first column identifies persons, or a query with actors. */
   readonly query?: string | { readonly kind: string } | null
   /** An id chosen by the caller, used if it is free. */
@@ -62,6 +51,9 @@ export const cohortFieldNames = [
   'person_ids',
   'distinct_ids',
   'csv',
+  'csv_column',
+  'match_property',
+  'values',
   'query',
   'id',
 ] as const
@@ -117,12 +109,12 @@ export function cohortService(store: DefinitionStore): CohortService {
     // An invalid condition is rejected now, not by the first query.
     if (cohort.filters) await store.mustCompile(cohortMembers(cohort.filters, await store.env()))
     mustFit('cohorts', await store.definitions('cohorts'), cohort.id, textOf(cohort))
-    const persons = cohort.is_static ? await personsOf(fields, store) : null
-    const members: DefinitionRecord[] = persons ? [{ table: 'cohort_members', id: cohort.id, persons }] : []
-    const saved = persons ? { ...cohort, members_at: cohort.updated_at } : cohort
+    const found = cohort.is_static ? await membersOf(fields, store) : null
+    const members: DefinitionRecord[] = found ? [{ table: 'cohort_members', id: cohort.id, persons: found.persons }] : []
+    const saved = found ? { ...cohort, members_at: cohort.updated_at } : cohort
     await store.write([record(saved), ...members])
     if (!saved.is_static) await refresher.refreshOne(saved.id, await all())
-    return saved
+    return found?.matching ? { ...saved, matching: found.matching } : saved
   }
   const written = (fields: unknown) => {
     const { name, description, is_static, filters, groups } = check(fieldsSchema, fields)
@@ -212,39 +204,4 @@ function assertNoCycle(cohort: StoredCohort, all: ReadonlyMap<number, StoredCoho
   }
   const isCircle = cohort.filters ? cohortsNamed(cohort.filters.properties).some((named) => reach(named, new Set())) : false
   if (isCircle) throw new WaymarkError('validation-failed', { message: 'A cohort cannot refer to itself.', attr: 'filters' })
-}
-
-/** null when the request does not set members. Unknown ids are skipped. */
-async function personsOf(fields: unknown, store: DefinitionStore): Promise<string[] | null> {
-  const { person_ids: ids, distinct_ids: distinctIds, csv, query } = check(membersSchema, fields)
-  if (!ids && !distinctIds && !csv && !query) return null
-  const persons = [...(ids ?? [])]
-  const names = [...(distinctIds ?? [])]
-  if (csv) {
-    const found = csvIds(csv)
-    ;(found.kind === 'person' ? persons : names).push(...found.ids)
-  }
-  persons.push(...(await ownersOf(names, store)))
-  if (query) persons.push(...(await personsIn(query, store)))
-  return [...new Set(persons.map((id) => id.toLowerCase()).filter(isUuid))]
-}
-
-async function personsIn(query: string | { readonly kind: string }, store: DefinitionStore): Promise<string[]> {
-  const found = typeof query === 'string' ? await store.texts(parseQuery(query)) : await store.actors(query)
-  const strange = found.find((id) => !isUuid(id))
-  if (strange === undefined) return found
-  const message = `The first column of the query must contain person ids, but got ${JSON.stringify(strange)}.`
-  throw new WaymarkError('validation-failed', { message, attr: 'query' })
-}
-
-const chunk = 1000
-
-async function ownersOf(distinctIds: readonly string[], store: DefinitionStore): Promise<string[]> {
-  const owners: string[] = []
-  for (let i = 0; i < distinctIds.length; i += chunk) {
-    const names = distinctIds.slice(i, i + chunk).map((id) => literal(id))
-    const columns = [alias(call('toString', field('person_id')), 'person')]
-    owners.push(...(await store.texts(select({ columns, from: table('person_distinct_ids'), where: isIn(field('distinct_id'), names) }))))
-  }
-  return owners
 }

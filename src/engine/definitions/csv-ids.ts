@@ -1,3 +1,5 @@
+import { WaymarkError } from '../../errors/errors.ts'
+
 /** Ids from a CSV: the column person_id or distinct_id if there is a header, else the first column. */
 export function csvIds(text: string): { readonly kind: 'person' | 'distinct'; readonly ids: string[] } {
   const start = text.startsWith('\uFEFF') ? 1 : 0
@@ -16,6 +18,26 @@ export function csvIds(text: string): { readonly kind: 'person' | 'distinct'; re
     at = end
   }
   return { kind: person >= 0 ? 'person' : 'distinct', ids: [...ids] }
+}
+
+/** The values of a column. A `named` one must be there; otherwise the first column is read, also its first row, if none has this name. */
+export function columnOfCsv(text: string, name: string, isNamed: boolean): string[] {
+  const start = text.startsWith('\uFEFF') ? 1 : 0
+  const first = rowAt(text, start, maxColumns)
+  const column = first.cells.findIndex((cell) => cell.toLowerCase() === name.toLowerCase())
+  if (column < 0 && isNamed)
+    throw new WaymarkError('validation-failed', {
+      message: `The CSV has no column ${name}; its columns are ${first.cells.slice(0, 20).join(', ')}.`,
+      attr: 'csv_column',
+    })
+  const values = new Set<string>()
+  for (let at = column < 0 ? start : first.end; at < text.length; ) {
+    const { cells, end } = rowAt(text, at, Math.max(column, 0) + 1)
+    const value = cells[Math.max(column, 0)]
+    if (value) values.add(value)
+    at = end
+  }
+  return [...values]
 }
 
 /** How many names are searched. */

@@ -23,6 +23,7 @@ export interface Engine {
   propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
   /** The number of events that were deleted. */
   removedEvents(): Promise<number>
+  importedEvents(id: string): Promise<number>
   /** The properties that a person has had, in the order of the log. */
   personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]>
   count(): Promise<RowCounts>

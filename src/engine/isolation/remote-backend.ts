@@ -176,7 +176,7 @@ export class RemoteBackend implements ProjectBackend {
     })
   }
 
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt'>): Promise<IngestAnswer> {
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'attempt' | 'importId'>): Promise<IngestAnswer> {
     return this.keepAlive.during(this.intake.ingest(body, about))
   }
 

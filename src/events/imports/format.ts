@@ -3,7 +3,7 @@ import { createAmplitude } from './formats/amplitude.ts'
 import { type ChosenColumns, chooseColumns, type Mapping, mapped } from './formats/mapped.ts'
 import { mixpanel } from './formats/mixpanel.ts'
 import { posthog } from './formats/posthog.ts'
-import { type Converted, type Converter, isRow, problem } from './record.ts'
+import { type Converted, type Converter, type FileRow, isRow, problem } from './record.ts'
 
 // Which format a file has, and how its rows become events. It runs in browsers too.
 
@@ -65,7 +65,7 @@ function converterOf(format: ImportFormat, mapping: Mapping, columns: readonly s
   if (known) return { convert: known, chosen: null }
   try {
     const chosen = chooseColumns(mapping, columns)
-    return { convert: mapped(chosen), chosen }
+    return { convert: mapped(chosen, mapping.cells), chosen }
   } catch (cause) {
     throw new ImportFileError((cause as Error).message, { cause })
   }
@@ -91,6 +91,9 @@ export function lineConverter(
 
 /** Whether the columns of a file can be chosen: those of an export have their meaning. */
 export const choosesColumns = (format: ImportFormat): boolean => format === 'csv' || format === 'jsonl' || format === 'parquet'
+
+/** The rows among the first lines. */
+export const rowsOfSample = (sample: readonly string[]): FileRow[] => sample.map(parseRow).filter(isRow)
 
 /** The columns of a file of lines: those of its first row. */
 export const columnsOfLines = (sample: readonly string[]): readonly string[] => Object.keys(sample.map(parseRow).find(isRow) ?? {})

@@ -82,7 +82,7 @@ export class Intake<H extends Handed = Handed> {
   }
 
   /** Takes the body of `POST /batch/` without the key. */
-  async ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'sentAt' | 'attempt'> = {}): Promise<IngestAnswer> {
+  async ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'sentAt' | 'attempt' | 'importId'> = {}): Promise<IngestAnswer> {
     this.parts.mustBeOpen()
     const receipt = this.receipt(about)
     const { events, facts } = readBody(body, about)
@@ -154,25 +154,41 @@ export class Intake<H extends Handed = Handed> {
     }
   }
 
-  private acceptEvents({ events, payloads, sentAt, isHistorical, uuids }: DecodedBatch, receivedAt: number): Promise<H> {
+  private acceptEvents({ events, payloads, sentAt, isHistorical, importId, uuids }: DecodedBatch, receivedAt: number): Promise<H> {
     const ip = null // it is in the properties, unless the project discards addresses
-    const records: LogRecords = { kind: 'event', receivedAt, sentAt, historical: isHistorical, ip, uuids, payloads }
+    const records: LogRecords = {
+      kind: 'event',
+      receivedAt,
+      sentAt,
+      historical: isHistorical,
+      ip,
+      ...(importId !== undefined && { importId }),
+      uuids,
+      payloads,
+    }
     return this.accept(records, { kind: 'event', events, bytes: payloads.bytes, duplicates: new Set() })
   }
 
   /** Resolves when the records are durable; for past events, when their duplicates are known too. */
   accept(records: LogRecords, content: Content): Promise<H> {
     this.flush() // what arrived before must not be overtaken
-    const { receivedAt, sentAt, historical: isHistorical, payloads } = records
+    const { receivedAt, sentAt, historical: isHistorical, importId, payloads } = records
     const { log, backpressure, mustBeOpen, handOver } = this.parts
     const bytes = payloads.byteLength
     return backpressure.admit(bytes, isHistorical, async () => {
       mustBeOpen()
-      const entering = log
-        .append(records)
-        .then(({ firstSeq }) =>
-          handOver({ firstSeq, count: payloads.length, receivedAt: receivedAt * 1000, sentAt, isHistorical, bytes, content }),
-        )
+      const entering = log.append(records).then(({ firstSeq }) =>
+        handOver({
+          firstSeq,
+          count: payloads.length,
+          receivedAt: receivedAt * 1000,
+          sentAt,
+          isHistorical,
+          ...(importId !== undefined && { importId }),
+          bytes,
+          content,
+        }),
+      )
       this.entering.add(entering)
       const handed = await entering.finally(() => this.entering.delete(entering))
       if (isHistorical) await handed.duplicates()

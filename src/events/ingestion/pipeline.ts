@@ -286,7 +286,7 @@ export class Pipeline extends Changes {
   }
 
   /** Takes the body of `POST /batch/` without the key. Resolves when the batch is durable and its duplicates are counted. */
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'sentAt' | 'attempt'> = {}): Promise<IngestAnswer> {
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'sentAt' | 'attempt' | 'importId'> = {}): Promise<IngestAnswer> {
     return this.keepAlive.during(this.intake.ingest(body, about))
   }
 

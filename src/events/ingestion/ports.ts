@@ -25,6 +25,8 @@ export interface LogRecords {
   readonly sentAt: string | null
   readonly historical: boolean
   readonly ip: string | null
+  /** The import that the events are of. */
+  readonly importId?: string
   readonly uuids: readonly string[]
   readonly payloads: Texts
 }
@@ -233,6 +235,8 @@ export interface WriterState {
   readonly keptUuids: readonly string[]
   readonly retiredSlots: readonly string[]
   readonly keptFrom: KeptFrom
+  /** Where the events of imports are in the log: values of `meta`, by their keys. */
+  readonly imports: ReadonlyMap<string, string>
   /** Characters of large texts, by the table that has them; `events`: of all that were ever written. */
   readonly large: Readonly<Record<'persons' | 'versions' | 'groups' | 'families' | 'events', number>>
   readonly groupTypes: string[]

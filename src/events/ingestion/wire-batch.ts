@@ -43,6 +43,7 @@ export interface WireBatch {
   readonly receivedAt: number
   readonly sentAt: string | null
   readonly isHistorical: boolean
+  readonly importId?: string
   readonly bytes: number
   readonly content: Uint8Array
   readonly times: Float64Array
@@ -134,7 +135,7 @@ function writesOf(events: readonly PreparedEvent[], shapes: Numbering<Shape>) {
 }
 
 /** Null if the value is not a batch of events. */
-export function writeBatch({ firstSeq, receivedAt, sentAt, isHistorical, bytes, content }: Work): WireBatch | null {
+export function writeBatch({ firstSeq, receivedAt, sentAt, isHistorical, importId, bytes, content }: Work): WireBatch | null {
   if (content.kind !== 'event') return null
   const { events } = content
   const names = new Numbering<string>()
@@ -175,6 +176,7 @@ export function writeBatch({ firstSeq, receivedAt, sentAt, isHistorical, bytes, 
     receivedAt,
     sentAt,
     isHistorical,
+    ...(importId !== undefined && { importId }),
     bytes,
     content: content.bytes,
     times: Float64Array.from(events, ({ time }) => time),
@@ -219,7 +221,7 @@ const build = (names: readonly string[], values: readonly unknown[], from: numbe
 
 export function readBatch(batch: WireBatch): Work {
   const { firstSeq, receivedAt, sentAt, isHistorical, bytes, content, times, propertiesFrom, propertiesTo, nameOf, shapeOf, uuids } = batch
-  const { setOf, setOnceOf } = batch
+  const { setOf, setOnceOf, importId } = batch
   const columns = JSON.parse(batch.columns) as Columns
   const { values } = columns
   const shapes = columns.shapes.map(readShape)
@@ -263,14 +265,17 @@ export function readBatch(batch: WireBatch): Work {
     }
   })
   const work = { kind: 'event', events, bytes: content, duplicates: new Set<number>() } as const
-  return { firstSeq, count: events.length, receivedAt, sentAt, isHistorical, bytes, content: work }
+  const ofImport = importId === undefined ? {} : { importId }
+  return { firstSeq, count: events.length, receivedAt, sentAt, isHistorical, ...ofImport, bytes, content: work }
 }
 
 /** A batch that has not been in a log, with the texts that the log stores. */
 export function readDecoded(batch: WireBatch): DecodedBatch {
-  const { sentAt, isHistorical, content } = batch
+  const { sentAt, isHistorical, importId, content } = batch
   const work = readBatch(batch).content as Extract<Work['content'], { kind: 'event' }>
   const offsets = new Int32Array(work.events.length + 1)
   for (const [i, { propertiesTo }] of work.events.entries()) offsets[i + 1] = propertiesTo + 1
-  return { events: work.events, payloads: new Texts(content, offsets), uuids: work.events.map(({ uuid }) => uuid), sentAt, isHistorical }
+  const uuids = work.events.map(({ uuid }) => uuid)
+  const ofImport = importId === undefined ? {} : { importId }
+  return { events: work.events, payloads: new Texts(content, offsets), uuids, sentAt, isHistorical, ...ofImport }
 }

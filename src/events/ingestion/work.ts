@@ -11,6 +11,8 @@ export interface Work {
   /** The sender's clock, as it was sent. */
   readonly sentAt: string | null
   readonly isHistorical: boolean
+  /** The import that the events are of. */
+  readonly importId?: string
   readonly bytes: number
   readonly content: Content
   /** Rows that are set aside, and not applied. */

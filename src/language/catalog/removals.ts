@@ -16,6 +16,8 @@ export type Removal =
   /** Persons and ids without events, about whom nothing is newer than `before`. */
   | { readonly remove: 'idle_persons'; readonly before: number }
   | { readonly remove: 'property'; readonly scope: PropertyScope; readonly name: string }
+  /** The events that an import has stored, and persons that only it has made. The same events may come again. */
+  | { readonly remove: 'import'; readonly id: string }
 
 /** What a removal took away or changed. */
 export type RemovalCounts = { readonly [K in 'events' | 'persons' | 'groups']: number }
@@ -25,6 +27,38 @@ export const addRemovals = (a: RemovalCounts, b: Partial<RemovalCounts>): Remova
   persons: a.persons + (b.persons ?? 0),
   groups: a.groups + (b.groups ?? 0),
 })
+
+/** Records of the log from the first to the last one. */
+export type SeqRange = readonly [first: number, last: number]
+
+const importKeys = 'import_events '
+
+/** Keys of `meta` that say where the events of imports are in the log; those of one import are followed by a number. */
+export const importKeyOf = (id: string): string => `${importKeys}${id} `
+export const isImportKey = (key: string): boolean => key.startsWith(importKeys)
+
+export function readRanges(value: string): SeqRange[] {
+  const numbers = JSON.parse(value) as number[]
+  return Array.from({ length: numbers.length / 2 }, (_, i) => [numbers[2 * i]!, numbers[2 * i + 1]!])
+}
+
+/** Ranges in parts of about so many records, and not more than so many ranges. */
+export function partsOfRanges(ranges: readonly SeqRange[], most: { readonly records: number; readonly ranges: number }): SeqRange[][] {
+  const parts: SeqRange[][] = []
+  let left = 0
+  for (const [first, last] of ranges)
+    for (let from = first; from <= last; ) {
+      if (left <= 0 || parts.at(-1)!.length >= most.ranges) {
+        parts.push([])
+        left = most.records
+      }
+      const to = Math.min(last, from + left - 1)
+      parts.at(-1)!.push([from, to])
+      left -= to - from + 1
+      from = to + 1
+    }
+  return parts
+}
 
 export const propertyScopes = ['event', 'person', 'group_0', 'group_1', 'group_2', 'group_3', 'group_4'] as const
 export type PropertyScope = (typeof propertyScopes)[number]

@@ -640,6 +640,26 @@ export const accountShapes = {
     until: 'time',
     failures: 'integer',
   },
+  /** What was imported. */
+  imports: {
+    id: 'text',
+    project_id: 'integer',
+    file: 'text',
+    format: 'text',
+    status: 'text',
+    rows: 'integer?',
+    unreadable: 'integer?',
+    events: 'integer',
+    duplicates: 'integer',
+    removed_events: 'integer?',
+    removed_persons: 'integer?',
+    latest_error: 'text?',
+    created_by_id: 'integer?', // null: the operator
+    created_at: 'time',
+    finished_at: 'time?',
+    undone_by_id: 'integer?',
+    undone_at: 'time?',
+  },
   historical_imports: {
     project_id: 'integer',
     source: 'text',
@@ -897,6 +917,7 @@ export type Deletion = RowOf<Shapes['deletions']>
 export type RetentionRun = RowOf<Shapes['retention_runs']>
 export type BackupRow = RowOf<Shapes['backups']>
 export type Lease = RowOf<Shapes['leases']>
+export type Import = RowOf<Shapes['imports']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
 export type EventCount = RowOf<Shapes['event_counts']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
@@ -936,6 +957,7 @@ export const longTables: readonly (keyof Shapes)[] = [
   'plugin_jobs',
   'leases',
   'deletions',
+  'imports',
   'slow_queries',
 ]
 

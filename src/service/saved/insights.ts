@@ -19,7 +19,10 @@ const fields = {
   description: text({ max: 10_000, blank: true }).nullable().optional(),
   order: integer().nullable().optional(),
   favorited: flag().optional(),
-  saved: flag().optional().meta({ description: 'Listed with the saved insights; always true on a dashboard' }),
+  saved: flag().optional().meta({
+    description:
+      'Listed with the saved insights. Default: whether it is on a dashboard; `false` with `dashboards`: a question that is a tile only, until it is saved',
+  }),
   deleted: flag().optional(),
   tags: tagList().optional(),
   dashboards: listOf(integer(1)).max(1000).optional().meta({ description: 'The ids of the dashboards that it is on' }),
@@ -187,7 +190,7 @@ export const createInsights = (context: AccountContext) => {
           description: given.description ?? '',
           position: order ?? null,
           favorited: given.favorited ?? false,
-          saved: given.saved === true || dashboards.length > 0,
+          saved: given.saved ?? dashboards.length > 0,
           deleted: given.deleted ?? false,
           tags: given.tags ?? [],
           ...whole,
@@ -215,7 +218,7 @@ export const createInsights = (context: AccountContext) => {
         const isPlaced = dashboards !== undefined && dashboards.length > 0
         const change: Partial<Insight> = definedOf({
           ...given,
-          ...(isPlaced ? { saved: true } : {}),
+          ...(isPlaced && given.saved === undefined ? { saved: true } : {}),
           ...whole,
           position: order,
           description: given.description === null ? '' : given.description,

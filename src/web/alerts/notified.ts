@@ -17,7 +17,7 @@ export const checkIntervals = [
 
 /** `more than 10`, in percent where the bounds are shares. */
 export function boundsText({ type, bounds: { lower, upper } }: AlertAnswer['threshold']['configuration']): string {
-  const shown = (bound: number) => (type === 'percentage' ? `${numberText(bound * 100)} %` : numberText(bound))
+  const shown = (bound: number) => (type === 'percentage' ? `${numberText(bound * 100)}%` : numberText(bound))
   return [lower === null ? '' : `less than ${shown(lower)}`, upper === null ? '' : `more than ${shown(upper)}`].filter(Boolean).join(' or ')
 }
 

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { CohortAnswer } from '../../doors/answers/cohorts.ts'
+import { readableProperty } from '../../service/pictures/readable.ts'
 import { patch, post } from '../lib/api.ts'
 import { FieldError } from '../lib/error-fields.ts'
 import { useProject } from '../lib/session.ts'
@@ -8,6 +9,7 @@ import { Form, linesOf, RadioField, TextField, textOf } from '../ui/forms.tsx'
 import { Field } from '../ui/parts.tsx'
 import { complete, conditionsOf, emptyConditions } from './condition.ts'
 import { ConditionEditor } from './condition-editor.tsx'
+import { FoundBy, Matched } from './found-by.tsx'
 
 const kinds = [
   { value: 'dynamic', label: 'Dynamic', about: 'Everybody who matches conditions, as of now.' },
@@ -25,6 +27,9 @@ export function CohortForm({ cohort, onSaved }: { cohort: CohortAnswer | null; o
   const [conditions, setConditions] = useState(known ?? emptyConditions)
   const [text, setText] = useState(known ? null : JSON.stringify(cohort?.filters ?? {}, null, 2))
   const [csv, setCsv] = useState<File | null>(null)
+  /** The property by which people are found; null: their distinct ids. */
+  const [property, setProperty] = useState<string | null>(null)
+  const [matched, setMatched] = useState<CohortAnswer | null>(null)
   const [name, setName] = useState(cohort?.name ?? '')
 
   const filtersNow = (): unknown => {
@@ -40,14 +45,16 @@ export function CohortForm({ cohort, onSaved }: { cohort: CohortAnswer | null; o
     return { properties }
   }
   const members = async (form: HTMLFormElement): Promise<object> => {
+    const by = property === null ? {} : { match_property: property }
     if (csv) {
       if (csv.size > mostBytes)
         throw new FieldError('csv', 'The file has more than 20 MiB. Send it in parts, or give the cohort a query over the API.')
-      return { csv: await csv.text() }
+      const column = textOf(form, 'csv_column')
+      return { csv: await csv.text(), ...by, ...(column !== '' && { csv_column: column }) }
     }
     const list = linesOf(form, 'distinct_ids', /[\n,]/)
-    if (list.length === 0 && cohort === null) throw new FieldError('distinct_ids', 'Give distinct ids, or choose a file.')
-    return list.length > 0 ? { distinct_ids: list } : {}
+    if (list.length === 0 && cohort === null) throw new FieldError('distinct_ids', 'Give values, or choose a file.')
+    return list.length === 0 ? {} : property === null ? { distinct_ids: list } : { values: list, ...by }
   }
   const save = async (form: HTMLFormElement) => {
     const body = {
@@ -55,12 +62,14 @@ export function CohortForm({ cohort, onSaved }: { cohort: CohortAnswer | null; o
       description: textOf(form, 'description'),
       ...(isStatic ? await members(form) : { filters: filtersNow() }),
     }
-    onSaved(
+    const saved =
       cohort === null
         ? await post<CohortAnswer>(api('cohorts/'), { ...body, is_static: isStatic })
-        : await patch<CohortAnswer>(api(`cohorts/${cohort.id}/`), body),
-    )
+        : await patch<CohortAnswer>(api(`cohorts/${cohort.id}/`), body)
+    if (saved.matching && saved.matching.unmatched + saved.matching.several > 0) setMatched(saved)
+    else onSaved(saved)
   }
+  if (matched) return <Matched cohort={matched} onClose={() => onSaved(matched)} />
   return (
     <Form submit={cohort === null ? 'Create the cohort' : 'Save'} send={save}>
       <TextField name="name" label="Name" value={name} required maxLength={400} />
@@ -77,15 +86,16 @@ export function CohortForm({ cohort, onSaved }: { cohort: CohortAnswer | null; o
       )}
       {isStatic ? (
         <>
+          <FoundBy property={property} onChange={setProperty} />
           <TextField
             name="distinct_ids"
-            label={cohort === null ? 'Distinct ids' : 'Distinct ids that replace the members'}
+            label={`${property === null ? 'Distinct ids' : `Values of ${readableProperty(property)}`}${cohort === null ? '' : ' that replace the members'}`}
             hint="One on each line, or with commas between them."
             rows={6}
             disabled={csv !== null}
           />
           <At of="csv">
-            <Field label="Or a CSV file" hint="Its column person_id or distinct_id is read, else the first column.">
+            <Field label="Or a CSV file" hint={`Its column ${property ?? 'person_id or distinct_id'} is read, else the first column.`}>
               {(id) => (
                 <input
                   id={id}
@@ -100,6 +110,7 @@ export function CohortForm({ cohort, onSaved }: { cohort: CohortAnswer | null; o
               )}
             </Field>
           </At>
+          {csv !== null && <TextField name="csv_column" label="Column of the file" hint="Empty: as above." maxLength={400} />}
         </>
       ) : text === null ? (
         <div>

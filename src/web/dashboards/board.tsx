@@ -49,6 +49,23 @@ function Missing() {
   )
 }
 
+function Additions({ dashboard, onOpen }: { dashboard: WholeDashboardAnswer; onOpen: (open: Open) => void }) {
+  const { link } = useProject()
+  return (
+    <>
+      <button type="button" onClick={() => onOpen({ what: 'insight' })}>
+        Add an insight
+      </button>
+      <a class="button" href={linkTo(link('insights/new'), { dashboard: String(dashboard.id) })}>
+        Add a question
+      </a>
+      <button type="button" onClick={() => onOpen({ what: 'text' })}>
+        Add a text
+      </button>
+    </>
+  )
+}
+
 /** Of members; viewers have less. */
 const editorLevel = 37
 
@@ -91,12 +108,7 @@ function OpenBoard({
   return (
     <div class="board-page" ref={board}>
       <BoardHead dashboard={dashboard} change={canChange ? change : null}>
-        <button type="button" onClick={() => setOpen({ what: 'insight' })}>
-          Add an insight
-        </button>
-        <button type="button" onClick={() => setOpen({ what: 'text' })}>
-          Add a text
-        </button>
+        <Additions dashboard={dashboard} onOpen={setOpen} />
         <button type="button" aria-pressed={isArranging} onClick={() => setArranging(!isArranging)}>
           {isArranging ? 'Done' : 'Arrange'}
         </button>
@@ -135,7 +147,7 @@ function OpenBoard({
       )}
       {dashboard.tiles.length === 0 ? (
         <Empty title="Nothing on it yet">
-          <p>Add an insight or a text above, or build a new insight and save it here.</p>
+          <p>Add an insight, a question or a text above.</p>
         </Empty>
       ) : (
         <Tiles

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { DashboardAnswer } from '../../doors/answers/dashboards.ts'
 import { patch, post } from '../lib/api.ts'
-import { agoText } from '../lib/format.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { offerUndo } from '../lib/undo.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
+import { Ago } from '../ui/ago.tsx'
 import { useAction } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -62,7 +62,9 @@ export function DashboardList({ place }: { place: Place }) {
               {one.pinned && <span class="state">pinned</span>} <TagLinks tags={one.tags} onChoose={(name) => set({ tag: name })} />
               {one.description && <div class="note">{one.description}</div>}
             </td>
-            <td class="when">{one.last_modified_at ? agoText(one.last_modified_at) : '–'}</td>
+            <td class="when">
+              <Ago of={one.last_modified_at} />
+            </td>
             <td class="tools">
               {mayChange && (
                 <Menu label={`More for ${one.name}`}>

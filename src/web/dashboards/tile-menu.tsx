@@ -2,7 +2,7 @@ import type { TileAnswer, WholeDashboardAnswer } from '../../doors/answers/dashb
 import type { AnsweredInsightAnswer } from '../../doors/answers/insights.ts'
 import { downloadPicture, type PictureFormat } from '../documents/downloads.ts'
 import { unwrapped } from '../insights/query.ts'
-import { get } from '../lib/api.ts'
+import { get, patch } from '../lib/api.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { startDownload } from '../sql/download.ts'
@@ -54,8 +54,17 @@ function OfInsight({ insight, tile, dashboard, look, change, tryTo, onOpen }: Of
   }
   return (
     <>
-      <a href={insightLink(link, insight)}>Open the insight</a>
-      <a href={linkTo(link(`insights/${insight.short_id}`), { edit: '1' })}>Edit the insight</a>
+      <a href={insightLink(link, insight)}>Open the {insight.saved ? 'insight' : 'question'}</a>
+      <a href={linkTo(link(`insights/${insight.short_id}`), { edit: '1' })}>Edit the {insight.saved ? 'insight' : 'question'}</a>
+      {!insight.saved && (
+        <button
+          type="button"
+          class="plain"
+          onClick={() => tryTo(patch(api(`insights/${insight.id}/`), { saved: true }).then(() => change({})))}
+        >
+          Save as an insight
+        </button>
+      )}
       <button type="button" class="plain" onClick={() => onOpen({ what: 'name', tile })}>
         Rename
       </button>

@@ -4,10 +4,10 @@ import { EventNameField } from '../insights/event-field.tsx'
 import { Filters } from '../insights/filters.tsx'
 import { type Filter, withField } from '../insights/query.ts'
 import { patch, post } from '../lib/api.ts'
-import { agoText } from '../lib/format.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
+import { Ago } from '../ui/ago.tsx'
 import { At } from '../ui/field-errors.tsx'
 import { DialogButton, Form, TextField as NamedField, RemoveButton, textOf } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
@@ -102,7 +102,9 @@ export function Actions({ place }: { place: Place }) {
                 <div key={i}>{stepText(step)}</div>
               ))}
             </td>
-            <td class="when">{agoText(one.updated_at)}</td>
+            <td class="when">
+              <Ago of={one.updated_at} />
+            </td>
             <td class="tools">
               {mayChange && (
                 <>

@@ -46,6 +46,8 @@ async function nameUuid(name: string): Promise<string> {
 
 interface Target {
   readonly key: string
+  /** The import that the events are of. */
+  readonly importId: string
   readonly signal: AbortSignal
 }
 interface Summary {
@@ -64,8 +66,8 @@ const pause = (ms: number, signal: AbortSignal) =>
   })
 
 /** Until the server has taken it: one that is busy says when to come again. */
-async function send(batch: readonly ImportedEvent[], { key, signal }: Target): Promise<Summary> {
-  const body = JSON.stringify({ historical_migration: true, batch })
+async function send(batch: readonly ImportedEvent[], { key, importId, signal }: Target): Promise<Summary> {
+  const body = JSON.stringify({ historical_migration: true, import_id: importId, batch })
   for (let tries = 1; ; tries++) {
     const response = await fetch('i/v1/analytics/events?summary=1', {
       method: 'POST',
@@ -81,7 +83,7 @@ async function send(batch: readonly ImportedEvent[], { key, signal }: Target): P
       | undefined
     if (response?.status === 413 && batch.length > 1) {
       const half = batch.length >> 1
-      const [a, b] = [await send(batch.slice(0, half), { key, signal }), await send(batch.slice(half), { key, signal })]
+      const [a, b] = [await send(batch.slice(0, half), { key, importId, signal }), await send(batch.slice(half), { key, importId, signal })]
       return { accepted: a.accepted + b.accepted, duplicates: a.duplicates + b.duplicates, dropped: a.dropped + b.dropped }
     }
     const waits = Object.values(answer?.results ?? {}).find(({ result }) => result === 'retry' || result === 'limited')

@@ -8,7 +8,8 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { Properties } from '../people/properties.tsx'
 import { Scroll, UnfoldButton, UnfoldingRow } from '../ui/list-table.tsx'
 import { DraftField, ErrorBox, Select, Working } from '../ui/parts.tsx'
-import { type Preview, previewFile } from './preview-file.ts'
+import { CellFormatFields } from './cell-formats.tsx'
+import { completeMapping, type Preview, previewFile } from './preview-file.ts'
 import type { OpenedFile } from './read-file.ts'
 
 const fields: Readonly<Record<Field, string>> = {
@@ -54,7 +55,15 @@ export function ImportPreview({
       {error && <ErrorBox error={error} retry={reload} />}
       {!value && isLoading && <Working what="Reading the first rows" />}
       {value?.chosen && (
-        <Columns preview={value} columns={columns ?? []} onChange={(field, source) => setMapping({ ...mapping, [field]: source })} />
+        <>
+          <Columns
+            preview={value}
+            columns={columns ?? []}
+            samples={opened.samples}
+            onChange={(field, source) => setMapping({ ...mapping, [field]: source })}
+          />
+          <CellFormatFields cells={value.cells} onChange={(cells) => setMapping({ ...mapping, cells })} />
+        </>
       )}
       {value && value.missing.length > 0 && (
         <p class="warning" role="alert">
@@ -63,7 +72,7 @@ export function ImportPreview({
       )}
       {value && value.missing.length === 0 && <FirstRows preview={value} isBusy={isLoading} />}
       <p class="actions">
-        <button type="button" class="primary" disabled={!isReady} onClick={() => onStart(mapping)}>
+        <button type="button" class="primary" disabled={!isReady} onClick={() => onStart(completeMapping(opened, mapping))}>
           Import
         </button>
         <button type="button" onClick={onLeave}>
@@ -81,10 +90,12 @@ const columnValue = (column: string) => `column:${column}`
 function Columns({
   preview: { chosen, others },
   columns,
+  samples,
   onChange,
 }: {
   preview: Preview
   columns: readonly string[]
+  samples: OpenedFile['samples']
   onChange: (field: Field, source: FieldSource) => void
 }) {
   const all = columns.map((column) => ({ value: columnValue(column), label: column }))
@@ -128,15 +139,42 @@ function Columns({
                     onChange={(text) => text.trim() !== '' && onChange(field, { constant: text.trim() })}
                   />
                 )}
+                {source !== null && 'column' in source && <Sample of={samples[source.column]} />}
               </span>
             </li>
           )
         })}
       </ul>
-      <p class="note wrap">{others.length === 0 ? 'No other column.' : `Every other column becomes a property: ${others.join(', ')}.`}</p>
+      {others.length === 0 ? (
+        <p class="note">No other column.</p>
+      ) : (
+        <>
+          <p class="note">Every other column becomes a property:</p>
+          <ul class="lines mapping" aria-label="Columns that become properties">
+            {others.map((column) => (
+              <li key={column}>
+                <span class="wrap">{column}</span>
+                <Sample of={samples[column]} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
     </fieldset>
   )
 }
+
+const samplesShown = 3
+const longestSample = 30
+const clipped = (value: unknown): string => {
+  const text = String(value)
+  return text.length > longestSample ? `${text.slice(0, longestSample)}…` : text
+}
+
+/** The first values of a column. */
+const Sample = ({ of = [] }: { of?: readonly unknown[] | undefined }) => (
+  <span class="sample note">{of.length === 0 ? 'empty' : of.slice(0, samplesShown).map(clipped).join(' · ')}</span>
+)
 
 function FirstRows({ preview: { rows, problems, unreadable, lookedAt, isWhole }, isBusy }: { preview: Preview; isBusy: boolean }) {
   const of = isWhole ? `the ${numberText(lookedAt)} rows of the file` : `the first ${numberText(lookedAt)} rows`

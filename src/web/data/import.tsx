@@ -1,14 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { HistoricalImportAnswer } from '../../doors/answers/historical-import.ts'
+import type { HistoricalImportAnswer, ImportAnswer } from '../../doors/answers/historical-import.ts'
 import type { Mapping } from '../../events/imports/formats/mapped.ts'
-import { get } from '../lib/api.ts'
+import { get, patch, post } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { useList } from '../ui/list-table.tsx'
 import { CopyButton, ErrorBox } from '../ui/parts.tsx'
 import { importFile, type Progress } from './import-file.ts'
 import { ImportPreview } from './import-preview.tsx'
+import { ImportsList } from './imports-list.tsx'
 import { type OpenedFile, openFile } from './read-file.ts'
 
 interface Run {
@@ -26,6 +28,7 @@ export function Import() {
     error: agreedError,
     reload,
   } = useLoaded((signal) => get<HistoricalImportAnswer>(api('historical_import/'), signal), [])
+  const list = useList<ImportAnswer>(api('imports/?limit=20'))
   const [opened, setOpened] = useState<OpenedFile | null>(null)
   const [run, setRun] = useState<Run | null>(null)
   const [error, setError] = useState<Error | null>(null)
@@ -60,19 +63,29 @@ export function Import() {
     setOpened(null)
     setError(null)
     let last: Progress | null = null
+    let importId: string | null = null
+    let isWhole = false
     const follow = (progress: Progress) => {
       last = progress
       setRun({ is: 'running', opened, mapping, progress })
     }
     setRun({ is: 'running', opened, mapping, progress: null })
     try {
-      const progress = await importFile(opened, mapping, { key: api_token, signal: stop.signal }, follow)
+      const { id } = await post<ImportAnswer>(api('imports/'), { file: opened.file.name.slice(0, 400), format: opened.format })
+      importId = id
+      const progress = await importFile(opened, mapping, { key: api_token, importId: id, signal: stop.signal }, follow)
+      last = progress
+      isWhole = true
       setRun({ is: 'done', opened, mapping, progress })
     } catch (failure) {
       setRun({ is: 'stopped', opened, mapping, progress: last })
       if (!stop.signal.aborted) setError(failure as Error)
     }
+    const { rows, unreadable } = last ?? { rows: 0, unreadable: 0 }
+    if (importId !== null)
+      await patch(api(`imports/${importId}/`), { status: isWhole ? 'done' : 'stopped', rows, unreadable }).catch(() => undefined)
     reload()
+    list.reload()
   }
   return (
     <>
@@ -116,6 +129,7 @@ export function Import() {
           </p>
         )}
       </section>
+      <ImportsList list={list} />
       <section aria-label="The command">
         <h2>The command</h2>
         <p>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { GroupTypeAnswer } from '../../doors/answers/groups.ts'
 import type { PropertyDefinitionAnswer, PropertyDetailAnswer } from '../../doors/answers/property-definitions.ts'
 import { get, patch, post } from '../lib/api.ts'
-import { agoText, momentText, numberText } from '../lib/format.ts'
+import { agoText, momentText, numberText, shareText } from '../lib/format.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
@@ -42,7 +42,7 @@ function sentText({ counts, count }: PropertyDefinitionAnswer): string {
   const sent = valueKinds.filter(([kind]) => counts[kind] > 0)
   if (sent.length === 0) return '–'
   if (sent.length === 1) return sent[0]![1]
-  return sent.map(([kind, label]) => `${numberText(Math.round((1000 * counts[kind]) / count) / 10)}% ${label}`).join(', ')
+  return sent.map(([kind, label]) => `${shareText(counts[kind] / count)} ${label}`).join(', ')
 }
 
 /** The properties that have been seen or declared. */

@@ -7,6 +7,7 @@ import {
   isExportTable,
   lineConverter,
   rowsLookedAt,
+  rowsOfSample,
   tableConverter,
 } from '../../events/imports/format.ts'
 import type { Mapping } from '../../events/imports/formats/mapped.ts'
@@ -104,12 +105,50 @@ export interface OpenedFile {
   readonly sample: readonly string[]
   /** Of a file whose columns can be chosen; null: its format says what they are. */
   readonly columns: readonly string[] | null
+  /** The first different values of each column that are not empty. */
+  readonly samples: Readonly<Record<string, readonly unknown[]>>
 }
 
-/** The names in the first line. */
-async function columnsOfCsv(file: File): Promise<readonly string[]> {
-  for await (const [first] of csvRecords(file, () => {})) if (first) return first
-  return []
+const rowsSampled = 200
+const valuesKept = 50
+
+/** Whole columns of the first rows. */
+class Samples {
+  private readonly values = new Map<string, Set<unknown>>()
+
+  add(row: Readonly<Record<string, unknown>>): void {
+    for (const [column, value] of Object.entries(row)) {
+      if (value === null || value === undefined || value === '') continue
+      const known = this.values.get(column) ?? new Set()
+      this.values.set(column, known)
+      if (known.size < valuesKept) known.add(typeof value === 'object' ? JSON.stringify(value) : value)
+    }
+  }
+
+  get all(): OpenedFile['samples'] {
+    return Object.fromEntries([...this.values].map(([column, values]) => [column, [...values]]))
+  }
+}
+
+/** The names in the first line, and values below them. */
+async function readCsv(file: File): Promise<Pick<OpenedFile, 'samples'> & { readonly columns: readonly string[] }> {
+  const samples = new Samples()
+  let columns: readonly string[] | null = null
+  let rows = 0
+  for await (const records of csvRecords(file, () => {})) {
+    for (const cells of records) {
+      if (columns === null) columns = cells
+      else if (rows++ < rowsSampled) samples.add(Object.fromEntries(columns.map((name, i) => [name, cells[i]])))
+    }
+    if (rows >= rowsSampled) break
+  }
+  return { columns: columns ?? [], samples: samples.all }
+}
+
+function readJson(sample: readonly string[]): Awaited<ReturnType<typeof readCsv>> {
+  const samples = new Samples()
+  for (const row of rowsOfSample(sample)) samples.add(row)
+  return { columns: columnsOfLines(sample), samples: samples.all }
 }
 
 /** Tells the format of a file. */
@@ -122,8 +161,9 @@ export async function openFile(file: File): Promise<OpenedFile> {
   const sample = await sampleOf(file)
   const format = guessFormat(file.name, false, sample, 'choose another file, or set the format with --from in the command below')
   if (format === 'csv' && isGzip(head)) throw useCommand('Compressed CSV')
-  const columns = choosesColumns(format) ? (format === 'csv' ? await columnsOfCsv(file) : columnsOfLines(sample)) : null
-  return { file, format, sample, columns: format === 'csv' && isExportTable(columns!) ? null : columns }
+  if (!choosesColumns(format)) return { file, format, sample, columns: null, samples: {} }
+  const { columns, samples } = format === 'csv' ? await readCsv(file) : readJson(sample)
+  return { file, format, sample, samples, columns: format === 'csv' && isExportTable(columns) ? null : columns }
 }
 
 export const rowsOf = (opened: OpenedFile, mapping: Mapping, onBytes: OnBytes = () => {}): AsyncGenerator<Read, void, void> =>

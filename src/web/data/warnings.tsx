@@ -17,7 +17,12 @@ export function Warnings() {
     <ListTable
       list={list}
       what="warnings"
-      head={['Warning', 'Events were', <th class="number">Times</th>, 'Last seen']}
+      head={[
+        { title: 'Warning', by: ({ type }) => type },
+        'Events were',
+        { title: 'Times', by: ({ count }) => count, isNumber: true },
+        { title: 'Last seen', by: ({ last_seen_at }) => last_seen_at },
+      ]}
       empty={
         <Empty title="No warnings">
           <p>Every event was stored as it was sent.</p>

@@ -1,16 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type DateStyle, dateText } from '../lib/format.ts'
 import { addMonths, type Day, dayAfterKey, daysOfAWeek, isSameMonth, rangeOf, type WeekStart, weeksOfMonth } from './calendar.ts'
 
-const format = (options: Intl.DateTimeFormatOptions) => {
-  const formatter = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' })
-  return (day: Day) => formatter.format(Date.parse(`${day}T00:00Z`))
-}
-const [monthText, fullText, weekdayText, shortWeekday] = [
-  format({ month: 'long', year: 'numeric' }),
-  format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }),
-  format({ weekday: 'long' }),
-  format({ weekday: 'short' }),
-]
+const styled = (style: DateStyle) => (day: Day) => dateText(Date.parse(`${day}T00:00Z`), style)
+const [monthText, fullText, weekdayText, shortWeekday] = [styled('month'), styled('whole'), styled('weekday'), styled('shortWeekday')]
 
 interface Props {
   readonly today: Day

@@ -1,4 +1,5 @@
 import { zoneOf } from '../../lib/time/zone.ts'
+import { dateText } from '../lib/format.ts'
 import type { Option } from '../lib/option.ts'
 import { addDays, isDay } from './calendar.ts'
 
@@ -52,11 +53,7 @@ export function rollingOf({ from, to }: Range): Rolling | null {
 
 export const presetOf = ({ from, to }: Range): Preset | undefined => presets.find((one) => one.value === from && (one.to ?? '') === to)
 
-const [shortDate, longDate] = [
-  new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
-  new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' }),
-]
-const dayText = (day: string): string => longDate.format(Date.parse(`${day}T00:00Z`))
+const dayText = (day: string): string => dateText(Date.parse(`${day}T00:00Z`), 'dayOfYear')
 
 /** `5 Jan 2026`, or `5 Jan 2026, 14:00` where there is a time of day. Null: it is not a date. */
 function momentOf(text: string, timezone: string): string | null {
@@ -89,7 +86,7 @@ export function rangeText({ from, to }: Range, timezone: string): string {
   if (isDay(from) && isDay(end)) {
     if (from === end) return dayText(from)
     return from.slice(0, 4) === end.slice(0, 4)
-      ? `${shortDate.format(Date.parse(`${from}T00:00Z`))} – ${dayText(end)}`
+      ? `${dateText(Date.parse(`${from}T00:00Z`), 'day')} – ${dayText(end)}`
       : `${dayText(from)} – ${dayText(end)}`
   }
   return `${presetOf({ from, to: '' })?.label ?? start ?? from} – ${momentOf(end, timezone) ?? end}`

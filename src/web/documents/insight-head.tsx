@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { AnsweredInsightAnswer, SavedInsightAnswer } from '../../doors/answers/insights.ts'
+import { useTileOf } from '../insights/add-to-dashboard.tsx'
 import type { What } from '../insights/editor-dialog.tsx'
 import { unwrapped } from '../insights/query.ts'
 import { type Answer, patch, type Query } from '../lib/api.ts'
-import { go, linkTo } from '../lib/router.ts'
+import { current, go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { offerUndo } from '../lib/undo.ts'
 import { startDownload } from '../sql/download.ts'
@@ -16,6 +17,12 @@ import { Star } from '../ui/tags.tsx'
 import { downloadPicture, type PictureFormat } from './downloads.ts'
 
 // An insight as a document: its name, what somebody wrote about it, and what is done with it.
+
+/** The dashboard on which a new question was begun. */
+const boardOf = (): number | null => {
+  const given = current().search.get('dashboard')
+  return given !== null && /^\d{1,9}$/.test(given) ? Number(given) : null
+}
 
 interface Props {
   readonly title: string
@@ -36,6 +43,7 @@ interface Props {
 export function InsightHead(props: Props) {
   const { title, query, saved, isChanged, isEditing, onEdit, onDialog, onSaved, onDiscard } = props
   const { api, link } = useProject()
+  const board = boardOf()
   const [failure, setFailure] = useState<Error | null>(null)
   const tryTo = (work: Promise<unknown>) => {
     setFailure(null)
@@ -105,8 +113,9 @@ export function InsightHead(props: Props) {
             Query
           </button>
         )}
+        {!saved && <AsTile query={query} onDialog={onDialog} tryTo={tryTo} />}
         {!saved && (
-          <button type="button" class="primary" onClick={() => onDialog('save')}>
+          <button type="button" class={board === null ? 'primary' : ''} onClick={() => onDialog('save')}>
             Save
           </button>
         )}
@@ -115,6 +124,23 @@ export function InsightHead(props: Props) {
       {failure && <Refused error={failure} />}
       {saved && <About saved={saved} change={canChange ? change : null} onDashboards={() => onDialog('dashboards')} />}
     </>
+  )
+}
+
+/** Of a question that is no insight. One that was begun on a dashboard goes there. */
+function AsTile({ query, onDialog, tryTo }: { query: Query; onDialog: (what: What) => void; tryTo: (work: Promise<unknown>) => void }) {
+  const board = boardOf()
+  const add = useTileOf(query)
+  if (board === null)
+    return (
+      <button type="button" onClick={() => onDialog('tile')}>
+        Add to a dashboard
+      </button>
+    )
+  return (
+    <button type="button" class="primary" onClick={() => tryTo(add(board))}>
+      Add to the dashboard
+    </button>
   )
 }
 

@@ -2,11 +2,11 @@ import type { AnsweredInsightAnswer, SavedInsightAnswer } from '../../doors/answ
 import { kinds, unwrapped } from '../insights/query.ts'
 import { shownName } from '../insights/saved.tsx'
 import { patch, post } from '../lib/api.ts'
-import { agoText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { offerUndo } from '../lib/undo.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
+import { Ago } from '../ui/ago.tsx'
 import { useAction } from '../ui/forms.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
@@ -119,7 +119,9 @@ export function SavedList({ place }: { place: Place }) {
             <td class="clip" title={one.created_by?.email}>
               {one.created_by ? one.created_by.first_name || one.created_by.email : '–'}
             </td>
-            <td class="when">{agoText(one.last_modified_at)}</td>
+            <td class="when">
+              <Ago of={one.last_modified_at} />
+            </td>
             <td class="tools">
               {mayChange && (
                 <Menu label={`More for ${shownName(one)}`}>

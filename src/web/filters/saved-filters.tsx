@@ -72,7 +72,7 @@ function Saved({ properties, isList = false, isOfPersons = false, onUse, onClose
       <ListTable
         list={list}
         what="saved filters"
-        head={['Name', 'Filters', null]}
+        head={[{ title: 'Name', by: ({ name }) => name }, 'Filters', null]}
         empty="None yet. Add filters to a question, then save them here under a name."
         row={(one) => {
           const both = joined(properties, one.properties)

@@ -1,6 +1,7 @@
 import { readableEvent } from '../../service/pictures/readable.ts'
 import type { Cast } from '../dashboards/templates/templates.ts'
 import type { Answer, Query } from '../lib/api.ts'
+import { changeOf } from '../lib/format.ts'
 
 // The numbers of the last day on the first page, from the events that a project has.
 
@@ -72,7 +73,5 @@ export function changeText(now: number, before: number): string {
   if (before === 0) return now === 0 ? 'as the day before: none' : 'none the day before'
   const share = (now - before) / Math.abs(before)
   if (Math.abs(share) < 0.0005) return 'as the day before'
-  const percent = Math.abs(share) * 100
-  const digits = percent < 10 ? percent.toFixed(1) : Math.round(percent).toLocaleString('en')
-  return `${share > 0 ? '▲' : '▼'} ${digits}% on the day before`
+  return `${share > 0 ? '▲' : '▼'} ${changeOf(now, before)} on the day before`
 }

@@ -3,10 +3,10 @@ import { kindTitle } from '../documents/saved-list.tsx'
 import { unwrapped } from '../insights/query.ts'
 import { shownName } from '../insights/saved.tsx'
 import { get, type Page, patch } from '../lib/api.ts'
-import { agoText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { Ago } from '../ui/ago.tsx'
 import { useAction } from '../ui/forms.tsx'
 import { Scroll } from '../ui/list-table.tsx'
 import { ErrorBox } from '../ui/parts.tsx'
@@ -63,7 +63,9 @@ export function Recent() {
                     <a href={linkTo(link(`insights/${one.short_id}`))}>{shownName(one)}</a>
                   </td>
                   <td>{kindTitle(unwrapped(one.query).kind)}</td>
-                  <td class="when">{one.last_viewed_at ? agoText(one.last_viewed_at) : '–'}</td>
+                  <td class="when">
+                    <Ago of={one.last_viewed_at} />
+                  </td>
                 </tr>
               ))}
             </tbody>

@@ -1,12 +1,13 @@
 import type { SavedInsightAnswer } from '../../doors/answers/insights.ts'
 import { NotificationsDialog } from '../alerts/dialog.tsx'
 import type { Query } from '../lib/api.ts'
+import { AddToDashboard } from './add-to-dashboard.tsx'
 import { unwrapped } from './query.ts'
 import { QueryDialog } from './query-dialog.tsx'
 import { DashboardsDialog, HistoryDialog, SaveDialog, shownName } from './saved.tsx'
 import { SharingDialog } from './sharing.tsx'
 
-export type What = 'save' | 'json' | 'share' | 'notifications' | 'dashboards' | 'history'
+export type What = 'save' | 'tile' | 'json' | 'share' | 'notifications' | 'dashboards' | 'history'
 
 interface Props {
   readonly what: What
@@ -34,6 +35,7 @@ export const EditorDialog = ({ what, query, saved, isChanged, onChange, onSaved,
     )}
     {what === 'dashboards' && saved && <DashboardsDialog saved={saved} onSaved={onSaved} onClose={onClose} />}
     {what === 'history' && saved && <HistoryDialog saved={saved} onChange={onChange} onClose={onClose} />}
+    {what === 'tile' && <AddToDashboard query={query} onClose={onClose} />}
     {what === 'save' && <SaveDialog query={query} name={saved ? `${shownName(saved)} (copy)` : ''} onClose={onClose} />}
   </>
 )

@@ -11,6 +11,7 @@ import { durationText, type NumberFormat, numberText, plainNumbers } from '../..
 import { readableEvent } from '../../service/pictures/readable.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
+import { shareText } from '../lib/format.ts'
 import { sortedBy } from '../ui/sorted-by.ts'
 import { SortHead, useOrder } from '../ui/sorting.tsx'
 import { type AnswerRow, funnelGroups, itemName, rowsOf } from './people-of.ts'
@@ -252,7 +253,6 @@ export function CountryTable({ chart, onChoose }: { chart: Extract<Chart, { kind
   )
 }
 
-const shareText = (count: number, of: number): string => (of === 0 ? '–' : `${((100 * count) / of).toFixed(1)}%`)
 const countOf = (row: AnswerRow | undefined): number => numberOf(row?.count) ?? 0
 
 /** How many reached each step, how many left before it, and how long it took. */
@@ -290,9 +290,9 @@ export function FunnelTable({ answer, onChoose }: { answer: Answer; onChoose: (s
                   </td>
                   <td class="number">{people(numberText(count), i + 1)}</td>
                   <td class="number">
-                    {i === 0 ? '–' : people(`${numberText(lost)} (${shareText(lost, countOf(steps[i - 1]))})`, -(i + 1))}
+                    {i === 0 ? '–' : people(`${numberText(lost)} (${shareText(lost / countOf(steps[i - 1]))})`, -(i + 1))}
                   </td>
-                  <td class="number">{shareText(count, countOf(steps[0]))}</td>
+                  <td class="number">{shareText(count / countOf(steps[0]))}</td>
                   <td class="number">{time(row.median_conversion_time)}</td>
                   <td class="number">{time(row.average_conversion_time)}</td>
                 </tr>
@@ -419,7 +419,7 @@ export function RetentionGrid({
                 <td class="number">{numberText(sum(rows, 0, 0))}</td>
                 {columns.map((_, i) => (
                   <td class="number" key={i}>
-                    {shareText(sum(rows, i, i), sum(rows, i, 0))}
+                    {shareText(sum(rows, i, i) / sum(rows, i, 0))}
                   </td>
                 ))}
               </tr>
@@ -439,7 +439,7 @@ export function RetentionGrid({
                 {cohort.values.map((value, i) => {
                   if (isUnreached(cohort, i)) return <td key={i} aria-label="Not in the range" />
                   const share = isSum ? (largest === 0 ? 0 : amount(value) / largest) : size === 0 ? 0 : value.count / size
-                  const text = isSum ? numberText(amount(value)) : shareText(value.count, size)
+                  const text = isSum ? numberText(amount(value)) : shareText(value.count / size)
                   const title = `Began ${name}, ${columns[i]?.label ?? i}`
                   return (
                     <td key={i} class={`number heat-${Math.min(10, Math.ceil(share * 10))}`} title={`${value.count} of ${size}`}>

@@ -1,6 +1,42 @@
-import { cellText, numberText, timeText } from '../../service/pictures/format.ts'
+import { cellText, durationText, numberText, percentages, timeText } from '../../service/pictures/format.ts'
 
-export { cellText, numberText }
+// How all pages write numbers and times (`test/web/lib/format.test.ts`).
+
+export { cellText, durationText, numberText }
+
+/** `12.5%` of a share; `–`: a share of nothing. */
+export const shareText = (share: number | null): string =>
+  share === null || !Number.isFinite(share) ? '–' : numberText(share * 100, { ...percentages, decimals: 1 })
+
+/** The change to what was before, without its sign: `6.1%`, from ten percent on without decimals. */
+export const changeOf = (now: number, before: number): string => {
+  const share = Math.abs(now - before) / Math.abs(before)
+  return numberText(share * 100, { ...percentages, decimals: share < 0.1 ? 1 : 0 })
+}
+
+const dates = {
+  day: { day: 'numeric', month: 'short' },
+  dayOfYear: { day: 'numeric', month: 'short', year: 'numeric' },
+  month: { month: 'long', year: 'numeric' },
+  weekday: { weekday: 'long' },
+  shortWeekday: { weekday: 'short' },
+  today: { weekday: 'long', day: 'numeric', month: 'long' },
+  whole: { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' },
+  time: { hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  hour: { hour: 'numeric', hourCycle: 'h23' },
+  exact: { dateStyle: 'short', timeStyle: 'medium' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>
+export type DateStyle = keyof typeof dates
+const formatters = new Map<string, Intl.DateTimeFormat>()
+
+/** A time as a calendar says it: `5 Jan 2026`. */
+export function dateText(at: Date | number | string, style: DateStyle, timezone = 'UTC'): string {
+  const key = `${style} ${timezone}`
+  const known =
+    formatters.get(key) ?? new Intl.DateTimeFormat(style === 'exact' ? 'sv-SE' : 'en-GB', { ...dates[style], timeZone: timezone })
+  formatters.set(key, known)
+  return known.format(typeof at === 'string' ? new Date(at) : at)
+}
 
 /** `2026-01-05 11:00` in the zone of the project. */
 export const momentText = (value: string | null | undefined, timezone: string): string =>

@@ -3,13 +3,14 @@ import type { CohortAnswer, CohortPersonAnswer } from '../../doors/answers/cohor
 import { CohortForm } from '../cohorts/cohort-form.tsx'
 import { HelpLink } from '../docs/help-link.tsx'
 import { ApiError, get, post, remove } from '../lib/api.ts'
-import { agoText, momentText, numberText } from '../lib/format.ts'
+import { momentText, numberText } from '../lib/format.ts'
 import type { PageProps } from '../lib/page.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { shownValue } from '../people/types.ts'
+import { Ago } from '../ui/ago.tsx'
 import { ConfirmButton, RemoveButton } from '../ui/forms.tsx'
 import { History } from '../ui/history.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
@@ -73,7 +74,7 @@ function CohortList({ place }: { place: Place }) {
             <td>{one.is_static ? 'static' : 'dynamic'}</td>
             <td class="number">{one.errors_calculating > 0 ? <span class="state bad">broken</span> : numberText(one.count)}</td>
             <td class="when">
-              {agoText(one.created_at)}
+              <Ago of={one.created_at} />
               {one.created_by && <span class="note"> by {one.created_by.first_name || one.created_by.email}</span>}
             </td>
           </tr>

@@ -4,12 +4,12 @@ import { HelpLink } from '../docs/help-link.tsx'
 import { summaryOf } from '../flags/flag.ts'
 import { FlagForm } from '../flags/flag-form.tsx'
 import { ApiError, get, patch } from '../lib/api.ts'
-import { agoText } from '../lib/format.ts'
 import type { PageProps } from '../lib/page.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { Ago } from '../ui/ago.tsx'
 import { Form, RemoveButton, TextField, textOf } from '../ui/forms.tsx'
 import { History } from '../ui/history.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
@@ -74,7 +74,9 @@ function FlagList({ place }: { place: Place }) {
             </td>
             <td>{one.active ? <span class="state good">active</span> : <span class="state">inactive</span>}</td>
             <td class="wrap">{summaryOf(one)}</td>
-            <td class="when">{agoText(one.updated_at)}</td>
+            <td class="when">
+              <Ago of={one.updated_at} />
+            </td>
           </tr>
         )}
       />

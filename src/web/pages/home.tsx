@@ -8,7 +8,7 @@ import { Recent } from '../home/recent.tsx'
 import { SetUp } from '../home/set-up.tsx'
 import { Starter } from '../home/starter.tsx'
 import { get, type Page } from '../lib/api.ts'
-import { numberText } from '../lib/format.ts'
+import { dateText, numberText } from '../lib/format.ts'
 import { useProperties } from '../lib/names.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject, useUser } from '../lib/session.ts'
@@ -23,11 +23,9 @@ const mostEvents = 500
 const lookEveryMs = 3000
 
 function greeting(timezone: string): string {
-  const hour = Number(new Intl.DateTimeFormat('en', { hour: 'numeric', hourCycle: 'h23', timeZone: timezone }).format(new Date()))
+  const hour = Number(dateText(new Date(), 'hour', timezone))
   return hour < 5 ? 'Good night' : hour < 12 ? 'Good morning' : hour < 18 ? 'Good afternoon' : 'Good evening'
 }
-const dateText = (timezone: string): string =>
-  new Intl.DateTimeFormat('en', { weekday: 'long', day: 'numeric', month: 'long', timeZone: timezone }).format(new Date())
 
 function HereNow() {
   const { ask, link } = useProject()
@@ -64,7 +62,7 @@ export function Home() {
         heading={`${greeting(timezone)}${name ? `, ${name}` : ''}`}
         beside={
           <span class="note">
-            {dateText(timezone)}, {timezone}
+            {dateText(new Date(), 'today', timezone)}, {timezone}
           </span>
         }
       >

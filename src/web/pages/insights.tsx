@@ -22,7 +22,7 @@ export function Insights({ place, rest }: PageProps) {
   if (which !== 'new')
     return <OpenInsight shortId={which} text={text} isEditing={place.search.has('edit')} values={place.search.get('values')} key={which} />
   if (kind !== null && !kinds.some(({ name }) => name === kind)) return <Unknown title="There is no such kind of insight" />
-  return <NewInsight kind={kind} text={text} />
+  return <NewInsight kind={kind} text={text} board={place.search.get('dashboard')} />
 }
 
 function Unknown({ title }: { title: string }) {
@@ -36,7 +36,8 @@ function Unknown({ title }: { title: string }) {
   )
 }
 
-function NewInsight({ kind, text }: { kind: string | null; text: string | null }) {
+/** `board`: the dashboard that it was begun on. */
+function NewInsight({ kind, text, board }: { kind: string | null; text: string | null; board: string | null }) {
   const { link } = useProject()
   const known = useKnownEvents()
   const hasNoEvents = useHasNoEvents()
@@ -45,7 +46,7 @@ function NewInsight({ kind, text }: { kind: string | null; text: string | null }
   if (!given && !known) return <Working what="Reading events" />
   const events = suggestedEvents((known ?? []).map(({ name }) => name))
   const query = given ?? emptyQuery(asked, events)
-  const show = (next: Query) => go(linkTo(link('insights/new'), { q: JSON.stringify(next) }), true)
+  const show = (next: Query) => go(linkTo(link('insights/new'), { q: JSON.stringify(next), dashboard: board }), true)
   return (
     <>
       {hasNoEvents && <NoEvents />}

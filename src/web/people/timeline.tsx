@@ -1,20 +1,15 @@
 import { useState } from 'preact/hooks'
 import type { EventAnswer } from '../../doors/answers/events.ts'
 import { EventNameField } from '../insights/event-field.tsx'
+import { dateText } from '../lib/format.ts'
 import type { Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { ListState, UnfoldButton, useList } from '../ui/list-table.tsx'
 import { Properties } from './properties.tsx'
 
-const dayIn = (timezone: string) => {
-  const format = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
-  return (moment: string) => format.format(new Date(moment))
-}
-const timeIn = (timezone: string) => {
-  const format = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, hour: '2-digit', minute: '2-digit', second: '2-digit' })
-  return (moment: string) => format.format(new Date(moment))
-}
+const dayIn = (timezone: string) => (moment: string) => dateText(moment, 'whole', timezone)
+const timeIn = (timezone: string) => (moment: string) => dateText(moment, 'time', timezone)
 
 const summaryOf = ({ $pathname, $screen_name, $current_url }: EventAnswer['properties']): string =>
   String($pathname ?? $screen_name ?? $current_url ?? '')

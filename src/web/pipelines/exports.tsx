@@ -64,7 +64,14 @@ export function ExportsList() {
       <ListTable
         list={list}
         what="batch exports"
-        head={['Name', 'Destination', 'Rows', 'Interval', 'State', 'Last run']}
+        head={[
+          { title: 'Name', by: ({ name }) => name },
+          { title: 'Destination', by: ({ destination }) => destination.type },
+          { title: 'Rows', by: ({ model }) => model },
+          { title: 'Interval', by: ({ interval }) => interval },
+          'State',
+          { title: 'Last run', by: ({ latest_runs: [last] }) => last?.created_at ?? '' },
+        ]}
         empty={
           <Empty title="No batch export yet">
             <p>

@@ -9,7 +9,7 @@ import type {
   PluginLogAnswer,
 } from '../../doors/answers/plugins.ts'
 import { get, patch, post, remove } from '../lib/api.ts'
-import { momentText } from '../lib/format.ts'
+import { momentText, numberText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { type CurrentProject, useProject } from '../lib/session.ts'
 import { useAddress } from '../lib/use-address.ts'
@@ -301,13 +301,20 @@ function Failed({ configId }: { configId: number }) {
       <ListTable
         list={list}
         what="failed deliveries"
-        head={['Event', 'State', 'Attempts', 'Last error', 'Last attempt', null]}
+        head={[
+          { title: 'Event', by: ({ event }) => event },
+          'State',
+          { title: 'Attempts', by: ({ attempts }) => attempts, isNumber: true },
+          'Last error',
+          { title: 'Last attempt', by: ({ last_attempt_at }) => last_attempt_at ?? '' },
+          null,
+        ]}
         empty="None. Events that cannot be delivered wait here."
         row={(one) => (
           <tr key={one.id}>
             <td>{one.event}</td>
             <td>{one.status}</td>
-            <td>{one.attempts}</td>
+            <td class="number">{numberText(one.attempts)}</td>
             <td>{one.latest_error}</td>
             <td>{momentText(one.last_attempt_at, timezone)}</td>
             <td>

@@ -1,5 +1,5 @@
 import type { PluginConfigAnswer } from '../../doors/answers/plugins.ts'
-import { numberText } from '../lib/format.ts'
+import { shareText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { problemText } from './records.ts'
@@ -68,7 +68,7 @@ function PluginRow({ config, isFirst, isLast, isBusy, onToggle, onMove }: RowPro
           <p class="note">Its code was changed: the new version waits for an administrator.</p>
         )}
       </td>
-      <td>{config.delivery_rate_24h === null ? '–' : `${numberText(Math.round(config.delivery_rate_24h * 1000) / 10)} %`}</td>
+      <td>{shareText(config.delivery_rate_24h)}</td>
       <td>
         <div class="row">
           <button type="button" class="plain" aria-label={`${name} earlier`} disabled={isFirst || isBusy} onClick={() => onMove(-1)}>

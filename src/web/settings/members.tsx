@@ -5,6 +5,7 @@ import { ApiError, patch, post, remove } from '../lib/api.ts'
 import { FieldError } from '../lib/error-fields.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
+import { Ago } from '../ui/ago.tsx'
 import { ChoiceField, ConfirmButton, Form, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { NoMail } from '../ui/no-mail.tsx'
@@ -42,7 +43,13 @@ export function MembersSection() {
       <ListTable
         list={list}
         what="members"
-        head={['Name', 'E-mail', 'Level', 'Joined', null]}
+        head={[
+          { title: 'Name', by: ({ user: one }) => personName(one) },
+          { title: 'E-mail', by: ({ user: one }) => one.email },
+          { title: 'Level', by: ({ level: one }) => one },
+          { title: 'Joined', by: ({ joined_at }) => joined_at },
+          null,
+        ]}
         empty="Nobody."
         row={(member) => {
           const isSelf = member.user.uuid === user.uuid
@@ -107,7 +114,6 @@ export function MembersSection() {
 const acceptLink = (secret: string) => `${new URL('.', document.baseURI).href}#/signup/${secret}`
 
 export function InvitesSection() {
-  const { timezone } = useProject()
   const own = useOrganization()
   const list = useList<InviteAnswer>(own.api('invites/?limit=50'))
   const [sent, setSent] = useState<SentInviteAnswer | null>(null)
@@ -172,7 +178,12 @@ export function InvitesSection() {
         <ListTable
           list={list}
           what="invitations"
-          head={['For', 'Level', 'Sent', null]}
+          head={[
+            { title: 'For', by: ({ target_email }) => target_email },
+            { title: 'Level', by: (invite) => invite.level },
+            { title: 'Sent', by: ({ created_at }) => created_at },
+            null,
+          ]}
           empty="None is open."
           row={(invite) => (
             <tr key={invite.id}>
@@ -180,7 +191,9 @@ export function InvitesSection() {
                 {invite.target_email} {invite.is_expired && <span class="state warn">expired</span>}
               </td>
               <td>{levelName(invite.level)}</td>
-              <td class="when">{momentText(invite.created_at, timezone)}</td>
+              <td class="when">
+                <Ago of={invite.created_at} />
+              </td>
               <td>
                 <button type="button" class="plain" disabled={isBusy} onClick={() => again(invite)}>
                   {invite.emailing_attempt_made ? 'Send again' : 'New link'}

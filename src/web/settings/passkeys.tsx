@@ -57,7 +57,12 @@ export function PasskeysSection({ onChanged }: { onChanged: () => void }) {
       <ListTable
         list={list}
         what="passkeys"
-        head={['Name', 'Added', 'Last used', null]}
+        head={[
+          { title: 'Name', by: ({ name }) => name },
+          { title: 'Added', by: ({ created_at }) => created_at },
+          { title: 'Last used', by: ({ last_used_at }) => last_used_at ?? '' },
+          null,
+        ]}
         empty="You have none."
         row={(passkey) => (
           <tr key={passkey.id}>

@@ -3,6 +3,7 @@ import type { ProjectAnswer } from '../../doors/answers/projects.ts'
 import { Filters } from '../insights/filters.tsx'
 import type { Filter } from '../insights/query.ts'
 import { call, get, patch, post, remove } from '../lib/api.ts'
+import { numberText } from '../lib/format.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
@@ -136,14 +137,13 @@ function EventLimit({
     const text = textOf(form, 'daily_event_limit').replaceAll(/[\s,.]/g, '')
     return save({ daily_event_limit: numberIn(text) })
   }
-  const count = (value: number) => value.toLocaleString('en')
   return (
     <section class="block">
       <h2>Events a day</h2>
       <p class="note">
         {quota.limit === null
           ? 'The project takes events without a limit.'
-          : `${count(quota.taken)} of ${count(quota.limit)} events taken today, in UTC. More are refused until 00:00, and the owners get an e-mail.`}
+          : `${numberText(quota.taken)} of ${numberText(quota.limit)} events taken today, in UTC. More are refused until 00:00, and the owners get an e-mail.`}
       </p>
       {isAdmin && (
         <Form submit="Save" done="Saved" send={send}>

@@ -70,7 +70,7 @@ export function RolesSection() {
         <ListTable
           list={list}
           what="roles"
-          head={['Role', 'Members', null]}
+          head={[{ title: 'Role', by: ({ name }) => name }, 'Members', null]}
           empty="No role yet."
           row={(role) => (
             <tr key={role.id}>

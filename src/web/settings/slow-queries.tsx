@@ -31,7 +31,14 @@ export function SlowQueriesSection() {
       <ListTable
         list={list}
         what="slow queries"
-        head={['Ended', 'Kind', 'Asked by', 'Took', 'Rows', null]}
+        head={[
+          { title: 'Ended', by: ({ created_at }) => created_at },
+          { title: 'Kind', by: ({ kind }) => kind },
+          'Asked by',
+          { title: 'Took', by: ({ milliseconds }) => milliseconds },
+          { title: 'Rows', by: ({ rows }) => rows ?? -1, isNumber: true },
+          null,
+        ]}
         empty="No query took long."
         row={(one) => (
           <tr key={one.id}>
@@ -42,7 +49,7 @@ export function SlowQueriesSection() {
               <span class={`state ${tones[one.outcome]}`}>{secondsText(one.milliseconds / 1000)}</span>
               {one.outcome !== 'answered' && ` ${one.error ?? one.outcome}`}
             </td>
-            <td>{one.rows === null ? '–' : numberText(one.rows)}</td>
+            <td class="number">{numberText(one.rows)}</td>
             <td>
               <button type="button" onClick={() => setOpen(one)}>
                 Details

@@ -1,4 +1,4 @@
-import { numberText } from '../lib/format.ts'
+import { numberText, shareText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
@@ -55,7 +55,7 @@ function GoalRows({ rows, isCompared }: { rows: readonly GoalRow[]; isCompared: 
                 {isCompared && <Change value={visitors[0]} previous={visitors[1]} />}
               </td>
               <td class="number">{numberText(times[0])}</td>
-              <td class="number">{rate[0] === null ? '–' : `${numberText(Math.round(rate[0] * 1000) / 10)}%`}</td>
+              <td class="number">{shareText(rate[0])}</td>
             </tr>
           ))}
         </tbody>

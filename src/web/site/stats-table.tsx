@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { numberText } from '../lib/format.ts'
+import { numberText, shareText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { AnswerOf } from '../ui/answer-of.tsx'
@@ -54,8 +54,7 @@ function read(answer: { columns?: readonly string[]; results?: unknown; hasMore?
   }
 }
 
-const valueText = (column: string, value: number | null): string =>
-  value === null ? '–' : isRate(column) ? `${numberText(Math.round(value * 1000) / 10)}%` : numberText(value)
+const valueText = (column: string, value: number | null): string => (isRate(column) ? shareText(value) : numberText(value))
 
 /** Tables about one thing, one of them shown. */
 export function StatsTables({

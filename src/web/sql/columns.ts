@@ -1,4 +1,5 @@
 import type { Answer } from '../lib/api.ts'
+import { dateText } from '../lib/format.ts'
 
 // The columns of an answer: what their types mean for the table and for a chart.
 
@@ -38,15 +39,6 @@ export const tabSeparated = (columns: readonly Column[], rows: readonly (readonl
     .map((cells) => cells.join('\t'))
     .join('\n')
 
-const parts = new Map<string, Intl.DateTimeFormat>()
-const inZone = (timezone: string): Intl.DateTimeFormat => {
-  const known = parts.get(timezone)
-  if (known) return known
-  const made = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' })
-  parts.set(timezone, made)
-  return made
-}
-
 /** As it is shown: times in the zone of the project, to the microsecond if they have any. */
 export function shownText(value: unknown, { kind }: Column, timezone: string): string {
   if (value === null || value === undefined) return 'null'
@@ -54,5 +46,5 @@ export function shownText(value: unknown, { kind }: Column, timezone: string): s
   const date = new Date(value)
   if (Number.isNaN(date.getTime())) return value
   const fraction = /\.(\d*[1-9])0*Z$/.exec(value)
-  return `${inZone(timezone).format(date)}${fraction ? `.${fraction[1]}` : ''}`
+  return `${dateText(date, 'exact', timezone)}${fraction ? `.${fraction[1]}` : ''}`
 }

@@ -17,7 +17,8 @@ export function SaveInsight({ query, onClose }: { query: Query; onClose: () => v
     const form = event.currentTarget as HTMLFormElement
     const dashboards = dashboardsIn(form, [])
     const name = String(new FormData(form).get('name')).trim()
-    await post(api('insights/'), { name, query, saved: true, dashboards }).then(
+    const saved = dashboards.length === 0 || !new FormData(form).has('tile')
+    await post(api('insights/'), { name, query, saved, dashboards }).then(
       () => setDone({ name, dashboard: dashboards[0] ?? null }),
       setError,
     )
@@ -39,6 +40,10 @@ export function SaveInsight({ query, onClose }: { query: Query; onClose: () => v
                 <Field label="Name">{(id) => <input id={id} name="name" required maxLength={400} autofocus />}</Field>
               </At>
               <DashboardChoice chosen={[]} />
+              <label class="check">
+                <input type="checkbox" name="tile" />
+                Only as a tile of these dashboards: it can be saved as an insight later
+              </label>
               <p class="note">Dates and filters of a dashboard hold where the statement says {'{filters}'}.</p>
               {unplaced && <Refused error={unplaced} />}
               <button type="submit" class="primary">

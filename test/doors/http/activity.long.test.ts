@@ -14,6 +14,7 @@ const held = withHome()
 const changesNothing = new Set([
   'warehouse_saved_queries.ancestors',
   'warehouse_saved_queries.descendants',
+  'imports.update', // what a running one has read
   'insights.viewed',
   'insights.viewed_many',
   'insights.cancel',
@@ -169,6 +170,8 @@ test('projects and what is in them', async () => {
   await does('property_definitions.update', { ...inside, id: price.id }, { property_type: 'Numeric' })
   await does('historical_import.update', inside, { source: 'mixpanel' })
   await does('historical_import.replace', inside, { source: 'amplitude' })
+  const begun = await does('imports.create', inside, { file: 'a.csv' })
+  await does('imports.undo', { ...inside, id: begun.id }, {})
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'purchase' }] }
   const insight = await does('insights.create', inside, { query })
   await does('insights.update', { ...inside, id: insight.id }, { name: 'Purchases' })

@@ -42,6 +42,7 @@ const bodies: Readonly<Record<string, (n: number, made: Made) => unknown>> = {
     name: `Filters ${n}`,
     properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }],
   }),
+  'imports.create': (n) => ({ file: `${n}.csv` }),
   'annotations.create': (n) => ({ content: `Release ${n}`, date_marker: '2026-01-01T00:00:00Z' }),
   'dashboards.create': (n) => ({ name: `Dashboard ${n}` }),
   'alerts.create': (n, { insight }) => ({

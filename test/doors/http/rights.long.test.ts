@@ -290,6 +290,10 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
     const path = `/api/projects/${at.project.id}/annotations/`
     return (await home.call('POST', path, { ...(await at.as('the owner', '')), body: { content: 'Release' } })).body.id
   },
+  imports: async (at) => {
+    const path = `/api/projects/${at.project.id}/imports/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body: { file: `${++made}.csv` } })).body.id
+  },
   event_definitions: async ({ project }) => {
     await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u' }] })
     return 'seen'

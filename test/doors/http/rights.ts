@@ -182,6 +182,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'property_definitions.list',
     'property_definitions.retrieve',
     'historical_import.retrieve',
+    ...exportRoutes('imports', ['list', 'retrieve']),
     'ingestion_warnings.list',
     ...exportRoutes('batch_exports', readingExports),
     ...configRoutes('list', 'retrieve', 'frontend', 'logs', 'failed_deliveries'),
@@ -217,6 +218,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
   // Events and activity are read, too.
   '401 401 403 403 401 403 | ok ok ok ok | ok 403 403 403 | ok 403 ok 403 | ok 401 403': ['persons.everything'],
   '401 401 403 403 401 403 | 403 ok ok ok | ok 403 ok 403 | ok 403 ok 403 | ok 401 403': [
+    ...exportRoutes('imports', ['create', 'update', 'undo']),
     'insight_sharing.update',
     'insight_sharing.refresh',
     'dashboard_sharing.update',

@@ -558,6 +558,14 @@ test('access to a private project', async () => {
   )
 })
 
+test('imports', async () => {
+  const { body: begun } = await call('POST', inside('imports/'), { file: 'orders.csv', format: 'csv' })
+  expect(await list(inside('imports/'))).toMatchObject([{ id: begun.id, file: 'orders.csv', status: 'running', events: 0 }])
+  expect((await call('PATCH', inside(`imports/${begun.id}/`), { status: 'done', rows: 0 })).body).toMatchObject({ status: 'done', rows: 0 })
+  expect((await call('POST', inside(`imports/${begun.id}/undo/`), {})).body).toMatchObject({ status: 'undone', removed_events: 0 })
+  expect(await call('POST', inside('imports/'), {})).toMatchObject(refused(400, 'required', undefined, 'file'))
+})
+
 test('annotations and views', async () => {
   const { body: annotation } = await call('POST', inside('annotations/'), { content: 'Release', date_marker: '2026-01-05T10:00:00Z' })
   expect(await list(inside('annotations/?search=rel'))).toMatchObject([{ id: annotation.id, content: 'Release', scope: 'project' }])

@@ -11,7 +11,7 @@ test.each<[now: number, before: number, text: string]>([
   [106.1, 100, '▲ 6.1% on the day before'],
   [122, 100, '▲ 22% on the day before'],
   [0, 100, '▼ 100% on the day before'],
-  [97, 100, '▼ 3.0% on the day before'],
+  [97, 100, '▼ 3% on the day before'],
   [1_500_000, 1000, '▲ 149,900% on the day before'],
   [-5, -10, '▲ 50% on the day before'],
 ])('%d after %d', (now, before, text) => {

@@ -46,6 +46,12 @@ export interface CaptureServices {
   readonly intake: RequestBodies
   /** Refuses an import beyond the approved limits; null if it may continue. */
   importLimit?(token: string, events: number): Promise<{ detail: string; retryAfterSeconds: number } | null>
+  /** Stores a batch of an import; null if the import is not running. */
+  imported?(
+    token: string,
+    importId: string,
+    work: () => Promise<IngestAnswer | null>,
+  ): Promise<{ readonly answer: IngestAnswer | null } | null>
   /** What is left of the project's events of today, and how to count those that are taken; null: they are not counted. */
   quota?(token: string, events: number, isHistorical: boolean): Promise<Quota | null>
   /** Called with every refusal, for metrics and log. */
@@ -280,7 +286,11 @@ async function takeEach(
     attempt: attemptOf(request),
     sender: new RequestSender(request, services, address),
   }
-  const answer = await ingestEach(items, results, (events, facts) => project.ingestEvents(events, { ...about, ...facts }))
+  const ingest = () => ingestEach(items, results, (events, facts) => project.ingestEvents(events, { ...about, ...facts }))
+  const { importId } = said
+  const taken = importId === undefined || !services.imported ? { answer: await ingest() } : await services.imported(token, importId, ingest)
+  if (!taken) throw new CaptureRefusal('import-over', 'The import has ended, or there is none with this id. Begin another one.')
+  const { answer } = taken
   await quota?.count(items.count)
   return json(request, 200, { results, ...(countsDuplicates && answer !== null && { summary: summaryOf(answer, Object.values(results)) }) })
 }

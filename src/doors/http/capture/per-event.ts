@@ -20,6 +20,8 @@ export interface PerEventBatch {
   /** The client's clock when it sent the request. */
   readonly sentAt: string | null
   readonly isHistorical: boolean
+  /** The import that the events are of. */
+  readonly importId?: string
   /** Fields of the batch that are ignored. */
   readonly strangeFields: readonly StrangeField[]
 }
@@ -56,6 +58,7 @@ export async function readPerEventBatch(request: CaptureRequest): Promise<PerEve
     items,
     sentAt: request.headers.get('posthog-request-timestamp') ?? (typeof value.created_at === 'string' ? value.created_at : null),
     isHistorical: value.historical_migration === true,
+    ...(value.historical_migration === true && typeof value.import_id === 'string' && { importId: value.import_id }),
     strangeFields: strangeInBatch(value),
   }
 }

@@ -20,6 +20,7 @@ const rows = {
   // of those who ask for flags the old way
   'malformed-data': { status: 400, type: 'validation_error', code: 'malformed_data' },
   'missing-distinct-id': { status: 400, type: 'validation_error', code: 'missing_distinct_id' },
+  'import-over': { status: 409, type: 'client_error', code: 'import_over' },
   'over-quota': { status: 429, type: 'throttled_error', code: 'quota_limited' },
   'too-large': { status: 413, type: 'client_error', code: 'request_too_large' },
 } as const satisfies Record<string, Row>

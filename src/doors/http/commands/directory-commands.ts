@@ -6,8 +6,9 @@ import { asideText, sharedAsidePlace } from '../../../lib/text/aside-text.ts'
 import type { DownloadFormat, IngestAnswer } from '../../../project.ts'
 import type { AnswerWarning } from '../../../queries/query-types.ts'
 import { limitsOf } from '../../../service/accounts/projects/historical-imports.ts'
-import { type HistoricalImport, type LevelName, level } from '../../../service/accounts/records.ts'
+import { type HistoricalImport, type LevelName, level, type ProjectRecord } from '../../../service/accounts/records.ts'
 import type { RunState } from '../../../service/backups/directory-backups.ts'
+import type { ImportedBatch } from '../../../service/imports/imports.ts'
 import { lockedDomains } from '../../../service/single-sign-on/locked-domains.ts'
 import { type Figures, figuresOf } from '../server/figures.ts'
 
@@ -69,14 +70,64 @@ export type ImportState = Pick<HistoricalImport, 'is_approved' | 'approved_by' |
   readonly events_per_minute: number | null
 }
 
+async function projectOf({ accounts }: Pick<LocalWaymark, 'accounts'>, id: number): Promise<ProjectRecord> {
+  const project = await accounts.projects.byId(id)
+  if (!project) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
+  return project
+}
+
+/** Stores a batch of an import. */
+export async function imported<A extends ImportedBatch>(
+  waymark: Pick<LocalWaymark, 'imports'>,
+  project: number,
+  importId: string,
+  work: () => Promise<A>,
+): Promise<A> {
+  const taken = await waymark.imports.take({ id: project }, importId, work)
+  if (!taken?.answer) throw new WaymarkError('command-failed', { message: 'The import is being undone.' })
+  return taken.answer
+}
+
 export const directoryCommands = {
   figures: (waymark: LocalWaymark, _: object): Promise<Figures> => figuresOf(waymark),
 
   query: async (waymark: LocalWaymark, input: { readonly project: number; readonly query: unknown }): Promise<object> =>
     (await waymark.project(input.project)).answer(input.query),
 
-  ingest: async (waymark: LocalWaymark, input: { readonly project: number; readonly body: unknown }): Promise<IngestAnswer> =>
-    (await waymark.project(input.project)).take(input.body),
+  /** `import`: the import that the events are of. */
+  ingest: async (
+    waymark: LocalWaymark,
+    input: { readonly project: number; readonly body: unknown; readonly import?: string },
+  ): Promise<IngestAnswer> => {
+    const project = await waymark.project(input.project)
+    const { import: importId } = input
+    if (importId === undefined) return project.take(input.body)
+    return imported(waymark, input.project, importId, () => project.take(input.body, { importId }))
+  },
+
+  'begin-import': async (waymark: LocalWaymark, input: { readonly project: number; readonly file: string; readonly format: string }) => {
+    const { project: id, ...about } = input
+    return { id: (await waymark.imports.beginByOperator(await projectOf(waymark, id), about)).id }
+  },
+
+  'finish-import': async (
+    waymark: LocalWaymark,
+    input: {
+      readonly project: number
+      readonly id: string
+      readonly status: 'done' | 'stopped'
+      readonly rows: number
+      readonly unreadable: number
+    },
+  ): Promise<object> => {
+    const { project, id, ...about } = input
+    await waymark.imports.finish(await projectOf(waymark, project), id, about)
+    return {}
+  },
+
+  'are-imports-undone': async (waymark: LocalWaymark, input: { readonly project: number; readonly ids: readonly string[] }) => ({
+    areUndone: await waymark.imports.areUndone({ id: input.project }, input.ids),
+  }),
 
   'create-user': async ({ accounts }: LocalWaymark, { organization, email, level: at }: NewUser) => {
     const user = await accounts.createUser(organization, { email }, at)
@@ -126,8 +177,7 @@ export const directoryCommands = {
   },
 
   'approve-imports': async ({ accounts }: LocalWaymark, { project: id, is_approved, ...limits }: Approval): Promise<object> => {
-    const project = await accounts.projects.byId(id)
-    if (!project) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
+    const project = await projectOf({ accounts }, id)
     await accounts.historicalImports.update(null, project, { is_approved, ...(is_approved && limits) })
     return {}
   },

@@ -32,6 +32,14 @@ const cohortInput = z.object({
     .max(fieldLimits.body.most)
     .nullish()
     .meta({ description: 'Members of a static cohort: the column `person_id` or `distinct_id`, else distinct ids in the first column' }),
+  csv_column: text({ max: 400 })
+    .nullish()
+    .meta({ description: 'The column of the CSV. Default: those names, or the name of the property' }),
+  match_property: text({ max: 400 }).nullish().meta({
+    description:
+      'A property of persons, such as `email`: `values` or the column of the CSV are values of it. Case counts, except in addresses of mail',
+  }),
+  values: listOf(memberId, 'ids').nullish().meta({ description: 'Members of a static cohort, by the values of `match_property`' }),
   query: z
     .union([z.string().max(fieldLimits.statement.most), jsonObject('query')])
     .nullish()
@@ -63,6 +71,7 @@ const present = async (visit: ProjectVisit, cohorts: readonly StoredCohort[]): P
         created_at: time(new Date(cohort.created_at)),
         updated_at: time(new Date(cohort.updated_at)),
         created_by: await presentAuthor(visit.app.accounts, cohort.created_by_id ?? null),
+        ...(cohort.matching && { matching: { ...cohort.matching, unmatched_values: [...cohort.matching.unmatched_values] } }),
       }
     }),
   )
@@ -122,7 +131,7 @@ export const cohorts = defineRecords({
     }),
     create({
       summary:
-        'Creates a cohort: dynamic by `filters`; static by `person_ids`, `distinct_ids`, `query` or `csv`, which may be a file of a form or the whole body',
+        'Creates a cohort: dynamic by `filters`; static by `person_ids`, `distinct_ids`, `values` of a property, `query` or `csv`, which may be a file of a form or the whole body',
       body: creating,
       takesCsv: true,
       queryParameters: csvParameters,

@@ -67,6 +67,7 @@ export function appOf(waymark: LocalWaymark, { limits, rows, allowsDownloads, co
     sharing: waymark.sharing,
     viewers: waymark.viewers,
     flags: waymark.flags,
+    imports: waymark.imports,
     notifications: waymark.notifications,
     watching: waymark.watching,
     slowQueries: waymark.slowQueries,

@@ -7,7 +7,7 @@ import { cohortMembers } from './cohort-members.ts'
 import { openEventWriter } from './event-writer.ts'
 import { countRows, readFacts } from './facts.ts'
 import { findEvents, findProperties, readEvents, readProperties } from './known-names.ts'
-import { countRemovedEvents, readHistory } from './person-history.ts'
+import { countImportedEvents, countRemovedEvents, readHistory } from './person-history.ts'
 import type { ProjectStore } from './project-store.ts'
 import { statementRunner } from './run.ts'
 
@@ -32,6 +32,7 @@ export function clickHouseEngine(store: ProjectStore, { limits, settings }: Engi
     properties: () => store.alone(() => readProperties(store)),
     eventNames: (asked) => store.alone(() => findEvents(store, asked)),
     propertyNames: (asked) => store.alone(() => findProperties(store, asked)),
+    importedEvents: (id) => store.alone(() => countImportedEvents(store, id)),
     removedEvents: () => store.alone(() => countRemovedEvents(store)),
     personHistory: (asked) => store.alone(() => readHistory(store, asked)),
     count: () => countRows(store),

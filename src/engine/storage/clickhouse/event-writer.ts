@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { EventWriter, FoundOwner, FoundPerson, WriterState } from '../../../events/ingestion/ports.ts'
-import { readKeptFrom } from '../../../language/catalog/removals.ts'
+import { isImportKey, readKeptFrom } from '../../../language/catalog/removals.ts'
 import { kindOfSlot } from '../../../language/catalog/slots.ts'
 import { isOutOfMemory } from './engine-errors.ts'
 import { type Journal, journalInStore, metaInsert, metaRow } from './journal.ts'
@@ -252,6 +252,7 @@ async function readState({ look, ofProject }: ReturnType<typeof readerOf>, appli
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
     keptFrom: readKeptFrom(meta.get('kept_from')),
+    imports: new Map([...meta].filter(([key]) => isImportKey(key))),
     large: {
       persons: 0,
       versions: 0,

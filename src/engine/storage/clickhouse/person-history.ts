@@ -1,6 +1,18 @@
 import type { HistoryAsked, PersonVersion } from '../../../language/catalog/person-history.ts'
+import { importKeyOf, readRanges } from '../../../language/catalog/removals.ts'
 import type { ProjectStore } from './project-store.ts'
 import { literal } from './sql.ts'
+
+export async function countImportedEvents({ rows, project }: ProjectStore, id: string): Promise<number> {
+  const stored = await rows<[string]>(
+    `SELECT value FROM meta WHERE project_id = ${project} AND startsWith(key, ${literal(importKeyOf(id))})`,
+  )
+  const ranges = stored.flatMap(([value]) => readRanges(value))
+  if (ranges.length === 0) return 0
+  const isWithin = ranges.map(([first, last]) => `log_seq BETWEEN ${first} AND ${last}`).join(' OR ')
+  const [[count] = [0]] = await rows<[number]>(`SELECT count() FROM events WHERE project_id = ${project} AND (${isWithin})`)
+  return Number(count)
+}
 
 /** A step that is repeated after a lost connection may have written a row twice. */
 export async function countRemovedEvents({ rows, project }: ProjectStore): Promise<number> {

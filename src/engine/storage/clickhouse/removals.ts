@@ -1,12 +1,16 @@
 import type { WithoutProperty } from '../../../events/ingestion/ports.ts'
 import {
   copiesOf,
+  importKeyOf,
   type KeptFrom,
   objectsOf,
   partOfTexts,
+  partsOfRanges,
   propertyScopes,
   type Removal,
   type RemovalCounts,
+  readRanges,
+  type SeqRange,
 } from '../../../language/catalog/removals.ts'
 import { metaInsert, metaRow } from './journal.ts'
 import { type ProjectStore, rowVersion } from './project-store.ts'
@@ -24,6 +28,8 @@ interface How {
 /** Numbers or texts of one statement. */
 const numbersOfStep = 2_000
 const textsOfStep = 500
+/** Of an import: each step is a mutation. */
+const mostOfImport = { records: 5_000_000, ranges: 500 } as const
 
 export async function removalSteps(store: ProjectStore, removal: Removal, how: How): Promise<readonly Step[]> {
   switch (removal.remove) {
@@ -33,6 +39,8 @@ export async function removalSteps(store: ProjectStore, removal: Removal, how: H
       return [() => store.alone(async () => ({ persons: await removeIdlePersons(store, removal.before) }))]
     case 'property':
       return removeProperty(store, removal, how)
+    case 'import':
+      return removeImport(store, removal.id)
   }
 }
 
@@ -62,20 +70,61 @@ async function removeOldEvents(store: ProjectStore, from: KeptFrom): Promise<num
 }
 
 async function removeIdlePersons(store: ProjectStore, before: number): Promise<number> {
-  const { project } = store
-  const ofProject = (table: string) => `FROM ${table} WHERE project_id = ${project}`
+  const at = time(before)
+  return removePersons(
+    store,
+    `created_at < ${at} AND updated_at < ${at}`,
+    `SELECT person_no ${rowsOf(store, 'last_events')} GROUP BY person_no HAVING max(last_at) >= ${at}`,
+  )
+}
+
+const rowsOf = ({ project }: ProjectStore, table: string): string => `FROM ${table} WHERE project_id = ${project}`
+
+/** In steps that may be repeated: where the events are is forgotten by the last one. */
+async function removeImport(store: ProjectStore, id: string): Promise<readonly Step[]> {
+  const isOfImport = `startsWith(key, ${literal(importKeyOf(id))})`
+  const stored = await store.alone(() => store.rows<[string]>(`SELECT value ${rowsOf(store, 'meta')} AND ${isOfImport}`))
+  const ranges = stored.flatMap(([value]) => readRanges(value))
+  if (ranges.length === 0) return []
+  const isWithin = (column: string, some: readonly SeqRange[]) =>
+    some.map(([first, last]) => `${column} BETWEEN ${first} AND ${last}`).join(' OR ')
+  const deleted = async (some: readonly SeqRange[]) => {
+    const rows = `${rowsOf(store, 'events')} AND (${isWithin('log_seq', some)})`
+    const events = await count(store, rows)
+    if (events > 0) await store.run(`DELETE ${rows}`)
+    return { events }
+  }
+  const among = (column: string) =>
+    `arrayExists(r -> ${column} BETWEEN r.1 AND r.2, [${ranges.map(([first, last]) => `(${first}, ${last})`).join(', ')}])`
+  const onlyHere = `imported_at IS NULL
+    AND person_no IN (SELECT person_no ${rowsOf(store, 'distinct_ids')} GROUP BY person_no HAVING min(${among('added_seq')}) = 1)
+    AND (${among('changed_seq')} OR person_no IN (SELECT person_no ${rowsOf(store, 'import_members')}))`
+  return [
+    ...partsOfRanges(ranges, mostOfImport).map((some) => () => store.alone(() => deleted(some))),
+    () =>
+      store.alone(async () => ({
+        persons: await removePersons(store, onlyHere, `SELECT DISTINCT person_no ${rowsOf(store, 'last_events')}`),
+      })),
+    () =>
+      store.alone(async () => {
+        // With the identity of the store the indexes beside it are gone, which know the removed events.
+        await store.run(`DELETE ${rowsOf(store, 'meta')} AND (${isOfImport} OR key = 'store_id')`)
+        return {}
+      }),
+  ]
+}
+
+/** `others`: numbers that stay although they have no events. */
+async function removePersons(store: ProjectStore, condition: string, others: string): Promise<number> {
+  const ofProject = (table: string) => rowsOf(store, table)
   const current = (rows: string) =>
     `SELECT if(m.merged = 0, n.person_no, m.survivor) FROM (${rows}) AS n
      LEFT JOIN (SELECT merged, survivor ${ofProject('person_merges')}) AS m ON m.merged = n.person_no SETTINGS join_use_nulls = 0`
-  const at = time(before)
   const active = new Set<number>()
-  for (const rows of [
-    `SELECT DISTINCT person_no ${ofProject('events')}`,
-    `SELECT person_no ${ofProject('last_events')} GROUP BY person_no HAVING max(last_at) >= ${at}`,
-  ])
+  for (const rows of [`SELECT DISTINCT person_no ${ofProject('events')}`, others])
     for (const [no] of await store.rows<[number]>(current(rows))) active.add(no)
   const quiet = await store.rows<[number, boolean, string]>(
-    `SELECT person_no, has_record, toString(uuid) ${ofProject('persons')} AND created_at < ${at} AND updated_at < ${at}`,
+    `SELECT person_no, has_record, toString(uuid) ${ofProject('persons')} AND ${condition}`,
   )
   const idle = quiet.filter(([no]) => !active.has(no))
   for (const some of portions(idle, numbersOfStep)) {

@@ -10,7 +10,7 @@ import type { Instance } from './instance.ts'
 import { findEvents, findProperties, readEvents, readProperties } from './known-names.ts'
 import { listSource } from './list-source.ts'
 import { parquetFile } from './parquet-file.ts'
-import { countRemovedEvents, readHistory } from './persons/person-history.ts'
+import { countImportedEvents, countRemovedEvents, readHistory } from './persons/person-history.ts'
 import { statementRunner } from './run.ts'
 
 /** The engine for a project whose store is attached to the instance under that name. */
@@ -34,6 +34,7 @@ export function duckdbEngine(instance: Instance, database: string): Engine {
     properties: () => instance.look((connection) => readProperties(connection, database)),
     eventNames: (asked) => instance.look((connection) => findEvents(connection, database, asked)),
     propertyNames: (asked) => instance.look((connection) => findProperties(connection, database, asked)),
+    importedEvents: (id) => instance.look((connection) => countImportedEvents(connection, database, id)),
     removedEvents: () => instance.look((connection) => countRemovedEvents(connection, database)),
     personHistory: (asked) => instance.look((connection) => readHistory(connection, database, asked)),
     count: () => instance.look((connection) => countRows(connection, database)),

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { EventWriter, SlotUse, StagedGroup, WriterState } from '../../../events/ingestion/ports.ts'
 import { type ChangedTable, type ChangedValue, changedTables } from '../../../language/catalog/changed-tables.ts'
-import { readKeptFrom } from '../../../language/catalog/removals.ts'
+import { isImportKey, readKeptFrom } from '../../../language/catalog/removals.ts'
 import { traced } from '../../../lib/flow/tracing.ts'
 import { excessOf, ordinaryLength } from '../../../limits/large-texts.ts'
 import { peopleOf } from './budget.ts'
@@ -417,6 +417,7 @@ async function readState(rows: (sql: string) => Promise<Record<string, unknown>[
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
     keptFrom: readKeptFrom(meta.get('kept_from')),
+    imports: new Map([...meta].filter(([key]) => isImportKey(key))),
     large: await readLarge(meta.get('large'), families!.n !== 0, rows, tables),
     groupTypes,
     visitsOfDays: visits.map((row) => [row.day as number, row.count as number]),

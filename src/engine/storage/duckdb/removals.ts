@@ -1,12 +1,16 @@
 import type { WithoutProperty } from '../../../events/ingestion/ports.ts'
 import {
   copiesOf,
+  importKeyOf,
   type KeptFrom,
   objectsOf,
   partOfTexts,
+  partsOfRanges,
   propertyScopes,
   type Removal,
   type RemovalCounts,
+  readRanges,
+  type SeqRange,
 } from '../../../language/catalog/removals.ts'
 import { ordinaryLength } from '../../../limits/large-texts.ts'
 import type { serialReader } from './event-lookups.ts'
@@ -33,6 +37,8 @@ interface Parts {
 /** Events of one transaction, and texts, which are held in memory. */
 const eventsOfStep = 20_000
 const textsOfStep = 2_048
+/** Of an import: events are deleted without being read. */
+const mostOfImport = { records: 250_000, ranges: 200 } as const
 /** A step that does not fit into memory is done in halves, down to this. */
 const leastEvents = 256
 /** Of the memory, for what was updated and is not in the file. */
@@ -47,6 +53,8 @@ export async function removalSteps(given: Omit<Parts, 'steps'>, removal: Removal
       return [async () => ({ persons: await removeIdlePersons(parts, removal.before) })]
     case 'property':
       return removeProperty(parts, removal)
+    case 'import':
+      return removeImport(parts, removal.id)
   }
 }
 
@@ -123,18 +131,69 @@ function removeOldEvents(parts: Parts, from: KeptFrom): Promise<number> {
   )
 }
 
-/** Also ids that have no person, and everything that is known under the numbers of both. */
-async function removeIdlePersons(parts: Parts, before: number): Promise<number> {
-  const { main, reader } = parts
-  const current = (numbers: string) =>
-    `SELECT coalesce(m.survivor, n.person_no) FROM (${numbers}) n LEFT JOIN ${main}.person_merges m ON m.merged = n.person_no`
+/** The numbers of today of numbers that may be merged. */
+const current = (main: string, numbers: string) =>
+  `SELECT coalesce(m.survivor, n.person_no) FROM (${numbers}) n LEFT JOIN ${main}.person_merges m ON m.merged = n.person_no`
+
+function removeIdlePersons(parts: Parts, before: number): Promise<number> {
+  const { main } = parts
   const time = at(before)
+  return removePersons(
+    parts,
+    `created_at < ${time} AND updated_at < ${time}
+       AND person_no NOT IN (${current(main, `SELECT DISTINCT person_no FROM ${main}.events`)})
+       AND person_no NOT IN (${current(main, `SELECT person_no FROM ${main}.last_events WHERE last_at >= ${time}`)})`,
+  )
+}
+
+/** In transactions that may be repeated: where the events are is forgotten by the last one. */
+async function removeImport(parts: Parts, id: string): Promise<readonly Step[]> {
+  const { main, reader } = parts
+  const isOfImport = `starts_with(key, ${text(importKeyOf(id))})`
+  const stored = await reader.inTurn(() => reader.rows(`SELECT value FROM ${main}.meta WHERE ${isOfImport}`))
+  const ranges = stored.flatMap(({ value }) => readRanges(value as string))
+  if (ranges.length === 0) return []
+  const deleted = (some: readonly SeqRange[]) =>
+    inTransaction(parts, [], [`DELETE FROM ${main}.events WHERE ${some.map((range) => within('log_seq', range)).join(' OR ')}`])
+  return [
+    ...partsOfRanges(ranges, mostOfImport).map((some) => async () => ({ events: await deleted(some) })),
+    async () => ({ persons: await removePersonsOf(parts, ranges) }),
+    async () => {
+      // With the identity of the store the indexes beside it are gone, which know the removed events.
+      await inTransaction(parts, [], [`DELETE FROM ${main}.meta WHERE ${isOfImport} OR key = 'store_id'`])
+      return {}
+    },
+  ]
+}
+
+/** Persons whose ids all came in these records, who have no events, and whom nobody else has changed. */
+async function removePersonsOf(parts: Parts, ranges: readonly SeqRange[]): Promise<number> {
+  const { main, reader } = parts
+  const rows = ranges.map(([first, last]) => `(${first}, ${last})`).join(', ')
+  await reader.inTurn(() =>
+    reader.connection.run(
+      `CREATE OR REPLACE TEMP TABLE import_ranges AS SELECT first::BIGINT AS first, last::BIGINT AS last FROM (VALUES ${rows}) v(first, last)`,
+    ),
+  )
+  const isWithin = (column: string) => `r.last IS NOT NULL AND ${column} <= r.last`
+  const joined = (table: string, column: string) => `${main}.${table} t ASOF LEFT JOIN temp.main.import_ranges r ON ${column} >= r.first`
+  return removePersons(
+    parts,
+    `imported_at IS NULL
+       AND person_no IN (SELECT t.person_no FROM ${joined('distinct_ids', 't.added_seq')} GROUP BY t.person_no HAVING bool_and(${isWithin('t.added_seq')}))
+       AND (person_no IN (SELECT person_no FROM ${main}.import_members)
+         OR person_no IN (SELECT t.person_no FROM ${joined('persons', 't.changed_seq')} WHERE ${isWithin('t.changed_seq')}))
+       AND person_no NOT IN (${current(main, `SELECT DISTINCT person_no FROM ${main}.events`)})
+       AND person_no NOT IN (${current(main, `SELECT person_no FROM ${main}.last_events`)})`,
+  )
+}
+
+/** Also ids that have no person, and everything that is known under the numbers of both. */
+async function removePersons(parts: Parts, condition: string): Promise<number> {
+  const { main, reader } = parts
   await reader.inTurn(async () => {
     for (const statement of [
-      `CREATE OR REPLACE TEMP TABLE idle AS SELECT person_no, uuid, has_record FROM ${main}.persons
-         WHERE created_at < ${time} AND updated_at < ${time}
-           AND person_no NOT IN (${current(`SELECT DISTINCT person_no FROM ${main}.events`)})
-           AND person_no NOT IN (${current(`SELECT person_no FROM ${main}.last_events WHERE last_at >= ${time}`)})`,
+      `CREATE OR REPLACE TEMP TABLE idle AS SELECT person_no, uuid, has_record FROM ${main}.persons WHERE ${condition}`,
       `CREATE OR REPLACE TEMP TABLE idle_numbers AS SELECT person_no FROM idle
          UNION SELECT merged FROM ${main}.person_merges WHERE survivor IN (SELECT person_no FROM idle)`,
       `CREATE OR REPLACE TEMP TABLE idle_families AS SELECT DISTINCT family FROM ${main}.import_members

@@ -38,6 +38,8 @@ const columns = {
   payload: new Utf8(),
 }
 type Columns = typeof columns
+/** The import that a batch is of is in the column of the address, which no batch has any more: earlier versions of Waymark do not read it. */
+const importMark = 'import:'
 const isNullable = (name: string) => name === 'sent_at' || name === 'ip'
 const schemaOf = (format: number) =>
   new Schema<Columns>(
@@ -142,7 +144,7 @@ const toRecordBatch = (batch: LogBatch, firstSeq: number): RecordBatch<Columns> 
     makeData({ type: columns.received_at, length, nullCount: 0, data: received }),
     firstText(batch.sentAt, length),
     makeData({ type: columns.historical, length, nullCount: 0, data: historical }),
-    firstText(batch.ip, length),
+    firstText(batch.importId === undefined ? batch.ip : importMark + batch.importId, length),
     uuidTexts(batch.uuids),
     texts(batch.payloads),
   ]
@@ -251,6 +253,8 @@ export function decodeFrame(frame: Buffer): StoredBatch {
   }
   const first = (name: keyof Columns): string => texts(name).at(0)
   const firstOrNull = (name: keyof Columns) => (((values(name, 0)[0] ?? 1) & 1) === 1 ? first(name) : null)
+  const mark = firstOrNull('ip')
+  const importId = mark?.startsWith(importMark) ? mark.slice(importMark.length) : null
   const firstNumber = (name: keyof Columns) => Number(new BigInt64Array(body.buffer, values(name, 1).byteOffset, 1)[0])
   return {
     firstSeq: firstNumber('seq'),
@@ -258,7 +262,8 @@ export function decodeFrame(frame: Buffer): StoredBatch {
     receivedAt: firstNumber('received_at'),
     sentAt: firstOrNull('sent_at'),
     historical: (values('historical', 1)[0]! & 1) === 1,
-    ip: firstOrNull('ip'),
+    ip: importId === null ? mark : null,
+    ...(importId !== null && { importId }),
     uuids: [...texts('uuid')],
     payloads: texts('payload'),
   }

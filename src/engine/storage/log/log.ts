@@ -11,6 +11,8 @@ export interface LogBatch {
   readonly sentAt: string | null
   readonly historical: boolean
   readonly ip: string | null
+  /** The import that the events are of. */
+  readonly importId?: string
   readonly uuids: readonly string[]
   /** JSON texts, one for each uuid. */
   readonly payloads: Texts

@@ -1,5 +1,6 @@
 import { setOwn } from '../../../lib/own.ts'
 import { type Converter, problem, rowOf, textOf, timeOf } from '../record.ts'
+import { type CellFormats, cellReader } from './cells.ts'
 
 /** The source of a field: a column's name, or a constant. */
 export type FieldSource = { readonly column: string } | { readonly constant: string }
@@ -11,6 +12,7 @@ export interface Mapping {
   readonly uuid?: FieldSource
   /** A column with the JSON object of properties. All other columns become properties beside it. */
   readonly properties?: FieldSource
+  readonly cells?: CellFormats
 }
 
 /** Column names that are tried if there is no mapping. */
@@ -64,7 +66,8 @@ export function chooseColumns(mapping: Mapping, columns: readonly string[]): Cho
 }
 
 /** Rows of a plain file. */
-export function mapped(sources: ChosenColumns): Converter {
+export function mapped(sources: ChosenColumns, cells: CellFormats = {}): Converter {
+  const read = cellReader(cells)
   const used = new Set(Object.values(sources).flatMap((s) => (s && 'column' in s ? [s.column] : [])))
 
   return (row) => {
@@ -74,12 +77,12 @@ export function mapped(sources: ChosenColumns): Converter {
     }
     const event = textOf(value('event'))
     const distinctId = textOf(value('distinct_id'))
-    const timestamp = timeOf(value('timestamp'))
+    const timestamp = (read.time ?? timeOf)(value('timestamp'))
     if (event === null) return problem('no event name')
     if (distinctId === null) return problem('no distinct id')
     if (timestamp === null) return problem(`unreadable timestamp: ${String(value('timestamp'))}`)
     const properties: Record<string, unknown> = { ...(rowOf(value('properties')) ?? {}) }
-    for (const [column, cell] of Object.entries(row)) if (!used.has(column)) setOwn(properties, column, cell)
+    for (const [column, cell] of Object.entries(row)) if (!used.has(column)) setOwn(properties, column, read.value(cell))
     const uuid = textOf(value('uuid'))
     return [{ event, distinct_id: distinctId, timestamp, properties, ...(uuid !== null && { source_id: uuid }) }]
   }

@@ -18,6 +18,7 @@ import { propertiesLimit } from '../properties/property-size.ts'
 import { addWarning, type Warning, type WarningSummary } from '../warnings.ts'
 import type { Content, GroupImport, PersonChange, PersonImport, PropertyTypeRow, RecordWrite, Work } from '../work.ts'
 import { EventNames, nameLimit } from './event-names.ts'
+import { ImportPlaces } from './import-places.ts'
 
 /** Fields of an event outside its properties. */
 const headBytes = 100
@@ -131,6 +132,7 @@ export class Applier {
   private readonly groups: Groups
   private readonly visits: Visits
   private readonly names: EventNames
+  private readonly places: ImportPlaces
   private readonly warnings: Map<string, WarningSummary>
   private readonly storedWarnings: Set<string>
   private readonly changedWarnings = new Set<WarningSummary>()
@@ -152,6 +154,7 @@ export class Applier {
     this.groups = new Groups(store, state, groupPeople)
     this.visits = new Visits(store, state.visitsOfDays)
     this.names = new EventNames(state.eventNames)
+    this.places = new ImportPlaces(state.imports)
     this.keys = new PropertyKeys(storedKeys(state), state.retiredSlots, state.appliedSeq)
     this.warnings = new Map(state.warnings.map((stored) => [stored.type, warningOf(stored)]))
     this.storedWarnings = new Set(this.warnings.keys())
@@ -296,6 +299,7 @@ export class Applier {
         break
       case 'removals': // by the loop, without rows of this group
     }
+    if (work.importId !== undefined && next > from) this.places.note(work.importId, first, work.firstSeq + next - 1)
     this.appliedSeq = work.firstSeq + next - 1
     return { next, uuids }
   }
@@ -483,6 +487,7 @@ export class Applier {
     await this.groups.stage(group)
     this.visits.stage(group)
     this.names.stage(group)
+    this.places.stage(group)
     this.keys.stage(group)
     this.keys.storedSeq = this.appliedSeq
     for (const record of this.records.values()) this.stageRecord(record, group)

@@ -2,6 +2,9 @@ import type { ApplyFailures } from './apply-failures.ts'
 import type { QueuedBatch } from './queued-batch.ts'
 import type { UuidIndex } from './uuid-index.ts'
 
+const forgetsUuids = ({ work }: QueuedBatch): boolean =>
+  work!.content.kind === 'removals' && work!.content.removals.some(({ remove }) => remove === 'import')
+
 /** Finds duplicates in log order: of two events with one uuid, the one that was durable first is kept. */
 export class DuplicateOrder {
   private readonly uuids: UuidIndex
@@ -49,8 +52,26 @@ export class DuplicateOrder {
       if (!(await this.find(waiting))) return
       this.arrived.delete(waiting.firstSeq)
       this.nextSeq = waiting.firstSeq + waiting.count
+      const forgets = forgetsUuids(waiting)
       waiting.decided.resolve(waiting.duplicates)
       this.onDecided(waiting)
+      if (forgets && !(await this.forget(waiting))) return
+    }
+  }
+
+  /** What comes after the events of an import were removed is compared with what is left. False if it was abandoned. */
+  private async forget(waiting: QueuedBatch): Promise<boolean> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await waiting.applied.promise
+        await this.uuids.forget()
+        return true
+      } catch (error) {
+        if (this.failures.isAbandoned) return false
+        this.failures.failed(error, attempt)
+        if (this.failures.isAbandoned) return false
+        await this.failures.pause(attempt)
+      }
     }
   }
 

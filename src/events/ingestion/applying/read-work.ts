@@ -47,6 +47,7 @@ const workOf = (batch: LogRecords & { readonly firstSeq: number }): Work => ({
   receivedAt: batch.receivedAt * 1000,
   sentAt: batch.sentAt,
   isHistorical: batch.historical,
+  ...(batch.importId !== undefined && { importId: batch.importId }),
   bytes: batch.payloads.byteLength,
   content: contentOf(batch),
 })

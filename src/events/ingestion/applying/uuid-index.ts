@@ -27,8 +27,18 @@ export class UuidIndex {
   private sealing: Promise<void> = Promise.resolve()
   private isClosed = false
   private readonly onError: (error: unknown) => void
+  private readonly folder: string | null
 
-  private constructor(store: EventWriter, runs: UuidRuns, appliedSeq: number, onError: (error: unknown) => void) {
+  private constructor(
+    store: EventWriter,
+    runs: UuidRuns,
+    {
+      appliedSeq,
+      folder,
+      onError,
+    }: { readonly appliedSeq: number; readonly folder: string | null; readonly onError: (error: unknown) => void },
+  ) {
+    this.folder = folder
     this.store = store
     this.runs = runs
     this.committedSeq = appliedSeq
@@ -37,7 +47,7 @@ export class UuidIndex {
 
   static async open(store: EventWriter, appliedSeq: number, folder: string | null, onError: (error: unknown) => void): Promise<UuidIndex> {
     const runs = UuidRuns.open(folder, await store.identity(), appliedSeq)
-    const index = new UuidIndex(store, runs, appliedSeq, onError)
+    const index = new UuidIndex(store, runs, { appliedSeq, folder, onError })
     try {
       await index.readStore()
       runs.merge()
@@ -115,6 +125,16 @@ export class UuidIndex {
       await this.runs.add({ from: first.from, to: first.to }, first.uuids.records())
       this.parts.shift()
     }
+  }
+
+  /** Begins again with the events of the store, of which some were removed. Everything that was looked up is applied. */
+  async forget(): Promise<void> {
+    await this.sealing
+    await this.runs.clear()
+    await this.runs.close()
+    this.parts = []
+    this.runs = UuidRuns.open(this.folder, await this.store.identity(), this.committedSeq)
+    await this.readStore()
   }
 
   private async rebuild(): Promise<void> {

@@ -17,6 +17,7 @@ export interface DecodedBatch {
   readonly uuids: readonly string[]
   readonly sentAt: string | null
   readonly isHistorical: boolean
+  readonly importId?: string
 }
 
 /** One event, an array of events, or an envelope with `batch`. */
@@ -39,6 +40,8 @@ export const batchBytesLimit = 80 * 1024 * 1024
 export interface BatchFacts {
   readonly sentAt?: unknown
   readonly isHistorical?: boolean
+  /** The import that past events are of. */
+  readonly importId?: string
   readonly ip?: string | null
   /** Of the sender, for visitors without cookies. */
   readonly userAgent?: string | null
@@ -57,7 +60,7 @@ export interface BatchFacts {
 /** The body of `POST /batch/`, without the key. */
 export function readBody(
   body: unknown,
-  about: Pick<BatchFacts, 'sentAt' | 'ip' | 'userAgent' | 'attempt'> = {},
+  about: Pick<BatchFacts, 'sentAt' | 'ip' | 'userAgent' | 'attempt' | 'importId'> = {},
 ): { readonly events: readonly unknown[]; readonly facts: BatchFacts } {
   const events = eventsOf(body)
   const envelope = envelopeOf(body)
@@ -150,7 +153,8 @@ function* decoding(source: Iterable<unknown>, receipt: AnyReceipt, facts: BatchF
   const isPast = facts.isHistorical === true
   const prepared = new Prepared(written)
   yield* prepared.add(source, receiptsOf({ ...receipt, isHistorical: isPast, strangeFields: facts.strangeFields }, sentAt), facts)
-  return prepared.batch(sentAt, isPast)
+  const batch = prepared.batch(sentAt, isPast)
+  return isPast && facts.importId !== undefined ? { ...batch, importId: facts.importId } : batch
 }
 
 /** A shared buffer that events are written to one after another. Each batch gets a copy of its bytes. */

@@ -38,6 +38,7 @@ const leftOut = [
   'created_at',
   'disable_geoip',
   'historicalMigration',
+  'import_id',
   'integrations',
   'key',
   'lib',

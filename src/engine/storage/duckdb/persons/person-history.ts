@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { HistoryAsked, PersonVersion } from '../../../../language/catalog/person-history.ts'
+import { importKeyOf, readRanges } from '../../../../language/catalog/removals.ts'
 import { identifier, text } from '../instance.ts'
 
 /** Versions of all numbers that were merged into the person, too. */
@@ -32,6 +33,19 @@ export async function readHistory(
   ).getRowsJS() as [number, number][]
   const timeOf = new Map(times)
   return page.map(([seq, personNo, properties]) => ({ seq, personNo, changedAt: dateOf(timeOf.get(seq)), properties }))
+}
+
+export async function countImportedEvents(connection: DuckDBConnection, database: string, id: string): Promise<number> {
+  const main = `${identifier(database)}.main`
+  const rows = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJS()
+  const stored = await rows(`SELECT value FROM ${main}.meta WHERE starts_with(key, ${text(importKeyOf(id))})`)
+  const ranges = stored.flatMap(([value]) => readRanges(value as string))
+  if (ranges.length === 0) return 0
+  const values = ranges.map(([first, last]) => `(${first}::BIGINT, ${last}::BIGINT)`).join(', ')
+  const [[count] = [0]] = await rows(
+    `SELECT count(*) FROM ${main}.events e ASOF JOIN (VALUES ${values}) r(first, last) ON e.log_seq >= r.first WHERE e.log_seq <= r.last`,
+  )
+  return Number(count)
 }
 
 export const countRemovedEvents = async (connection: DuckDBConnection, database: string): Promise<number> =>

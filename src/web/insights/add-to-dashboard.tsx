@@ -1,0 +1,48 @@
+import { useState } from 'preact/hooks'
+import type { DashboardAnswer } from '../../doors/answers/dashboards.ts'
+import { post, type Query } from '../lib/api.ts'
+import { go, linkTo } from '../lib/router.ts'
+import { useProject } from '../lib/session.ts'
+import { parameters } from '../lib/use-address.ts'
+import { useAction } from '../ui/forms.tsx'
+import { ListState, Search, useList } from '../ui/list-table.tsx'
+import { Dialog } from '../ui/parts.tsx'
+
+// A tile of a question that is no insight: it is on its dashboard only, until it is saved.
+
+/** A way to put a question on a dashboard, which is then shown. */
+export function useTileOf(query: Query) {
+  const { api, link } = useProject()
+  return async (dashboard: number): Promise<void> => {
+    await post(api('insights/'), { query: { kind: 'InsightVizNode', source: query }, saved: false, dashboards: [dashboard] })
+    go(linkTo(link(`dashboards/${dashboard}`)))
+  }
+}
+
+export function AddToDashboard({ query, onClose }: { query: Query; onClose: () => void }) {
+  const { api } = useProject()
+  const [search, setSearch] = useState('')
+  const { act, failure } = useAction()
+  const add = useTileOf(query)
+  const list = useList<DashboardAnswer>(api(`dashboards/?${parameters({ search, limit: 50 })}`))
+  return (
+    <Dialog title="Add to a dashboard" onClose={onClose}>
+      <p class="note">As a tile of this dashboard only. It can be saved as an insight later.</p>
+      <Search label="Search dashboards" autofocus value={search} onChange={setSearch} />
+      {failure}
+      <ListState list={list} what="dashboards" empty={search === '' ? 'There is none yet.' : 'No results.'}>
+        {(dashboards) => (
+          <ul class="people">
+            {dashboards.map(({ id, name }) => (
+              <li key={id}>
+                <button type="button" class="plain cell" onClick={() => act(() => add(id))}>
+                  {name || `Dashboard ${id}`}
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </ListState>
+    </Dialog>
+  )
+}

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasBrowser, openWeb, type Web } from './browser.ts'
+
+// A tile is any answer: a question goes onto a dashboard without being saved as an insight first.
+
+describe.skipIf(!hasBrowser)('tiles of questions', () => {
+  let web: Web
+  beforeAll(async () => {
+    web = await openWeb()
+  })
+  afterAll(() => web.close())
+
+  test('a question that was begun on a dashboard is a tile of it, and becomes an insight by one click', async () => {
+    const project = `/api/projects/${web.demo}`
+    const board = await web.api<{ id: number }>('POST', `${project}/dashboards/`, { name: 'Wall' })
+    const listed = async () => (await web.api<{ count: number }>('GET', `${project}/insights/?saved=true&basic=true`)).count
+    const before = await listed()
+    const page = await web.signedIn()
+    page.setDefaultTimeout(20_000)
+    await page.goto(`${web.facts.url}/#/project/${web.demo}/dashboards/${board.id}`)
+    await page.getByRole('link', { name: 'Add a question' }).click()
+    await page.getByRole('button', { name: 'Add to the dashboard' }).click()
+    await page.getByRole('heading', { name: 'Wall' }).waitFor()
+    const tile = page.locator('.tile').first()
+    await tile.locator('svg, table').first().waitFor()
+    expect(await listed()).toBe(before)
+    const { tiles } = await web.api<{ tiles: { insight: { id: number; saved: boolean } }[] }>('GET', `${project}/dashboards/${board.id}/`)
+    expect(tiles.map(({ insight }) => insight.saved)).toEqual([false])
+
+    await tile.locator('summary').click()
+    await tile.getByRole('button', { name: 'Save as an insight' }).click()
+    await expect.poll(listed).toBe(before + 1)
+    await tile.getByRole('button', { name: 'Save as an insight' }).waitFor({ state: 'detached' })
+
+    // Another one, from the builder, onto a dashboard that is chosen there.
+    await page.goto(`${web.facts.url}/#/project/${web.demo}/insights/new`)
+    await page.getByRole('button', { name: 'Add to a dashboard' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Wall' }).click()
+    await page.getByRole('heading', { name: 'Wall' }).waitFor()
+    await expect.poll(() => page.locator('.tile').count()).toBe(2)
+    expect(await listed()).toBe(before + 1)
+    await page.close()
+  })
+})

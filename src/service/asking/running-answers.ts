@@ -12,7 +12,7 @@ export interface Moment {
 }
 
 interface Running extends Moment {
-  /** Null: it failed, or whoever asked for it has left. */
+  /** Null: it failed, or the caller has left. */
   readonly entry: Promise<Entry | null>
 }
 

@@ -10,7 +10,6 @@ export type AskedQuery = Readonly<Record<string, unknown>> & { readonly kind: st
 /** Kinds that PostHog clients may send and that are not supported. */
 const kindsElsewhere = [
   'ActionsNode',
-  'CalendarHeatmapQuery',
   'DataWarehouseNode',
   'ErrorTrackingQuery',
   'EventsNode',
@@ -20,7 +19,6 @@ const kindsElsewhere = [
   'ExperimentTrendsQuery',
   'FunnelCorrelationActorsQuery',
   'FunnelsActorsQuery',
-  'GroupsQuery',
   'HogQuery',
   'InsightActorsQuery',
   'LogsQuery',
@@ -31,8 +29,6 @@ const kindsElsewhere = [
   'RevenueAnalyticsOverviewQuery',
   'SavedInsightNode',
   'SessionAttributionExplorerQuery',
-  'SessionsQuery',
-  'SessionsTimelineQuery',
   'StickinessActorsQuery',
   'SuggestedQuestionsQuery',
   'TimeToSeeDataJSONNode',

@@ -144,7 +144,10 @@ export class Imports {
   async undo(place: MemberInProject, id: string): Promise<Import> {
     const { context } = this.parts
     const before = await this.stored(place.project, id)
-    if (before.status === 'undone') return before
+    if (before.status === 'undone') {
+      await Promise.race([this.removeLate(before), pause(answeredWithinMs)])
+      return this.stored(place.project, id)
+    }
     const isAgain = before.status === 'undoing'
     if (!isAgain)
       await writeIn(context, place, async (tables) => {
@@ -196,6 +199,28 @@ export class Imports {
       const message = error instanceof Error ? error.message : String(error)
       await this.change(id, () => ({ latest_error: message.slice(0, longestError) })).catch(report)
     }
+  }
+
+  /** Batches that another server was storing while the import was undone. */
+  private removeLate({ id, project_id }: Import): Promise<void> {
+    const known = this.undoing.get(id)
+    if (known) return known
+    const work = this.parts
+      .remove(project_id, id)
+      .then(({ events, persons }) =>
+        this.change(id, (before) =>
+          events + persons === 0
+            ? null
+            : {
+                removed_events: bounded((before.removed_events ?? 0) + events),
+                removed_persons: bounded((before.removed_persons ?? 0) + persons),
+              },
+        ),
+      )
+      .catch(this.parts.report)
+      .finally(() => this.undoing.delete(id))
+    this.undoing.set(id, work)
+    return work
   }
 
   private async change(id: string, change: (before: Import) => Partial<Import> | null): Promise<void> {

@@ -36,9 +36,9 @@ test('an unknown kind is answered with the kinds that are answered here, and no 
 })
 
 test('a kind that only the reference system has says what is answered here', async () => {
-  const { status, body } = await ask({ kind: 'SessionsTimelineQuery' })
+  const { status, body } = await ask({ kind: 'RecordingsQuery' })
   expect([status, body.attr]).toEqual([400, 'kind'])
-  expect(body.detail).toBe('Unsupported query kind: SessionsTimelineQuery')
+  expect(body.detail).toBe('Unsupported query kind: RecordingsQuery')
   expect(body.extra.expected).toBe(`One of ${answeredKinds.join(', ')}`)
 })
 

@@ -146,7 +146,7 @@ export async function timeContender(run: Run, key: ContenderKey): Promise<Timed>
   return { ...timed, conditions: { first: firsts, opened: await rightAfterOpening(run, key), ...(live && { live }) } }
 }
 
-/** Of each question, the first time, and then the times of what is warm. */
+/** Of each question, the first time, and then the times of what is warm: also of one that was stopped at first, as people ask it again. */
 async function timesOf(contender: Opened, run: Run, what: string) {
   const onProgress = progress(what, run.asked.length)
   const outcomes: Outcome[] = []
@@ -155,8 +155,8 @@ async function timesOf(contender: Opened, run: Run, what: string) {
   for (const question of run.asked) {
     const warmUp = await contender.ask({ do: 'time', question, times: 1, seconds: 0 })
     firsts.push(outcomeOf(warmUp))
-    if (!warmUp.failed) await contender.ask({ do: 'settle', question })
-    const timed = warmUp.failed ? warmUp : await contender.ask({ do: 'time', question, times: run.runs, seconds: secondsPerQuestion })
+    await contender.ask({ do: 'settle', question })
+    const timed = await contender.ask({ do: 'time', question, times: run.runs, seconds: secondsPerQuestion })
     peakMb = Math.max(peakMb, timed.peakMb)
     outcomes.push(outcomeOf(timed))
     onProgress(outcomes.length)

@@ -33,7 +33,7 @@ import { definitionStore } from '../execution/definition-store.ts'
 import { type Download, type DownloadFormat, queryDownload } from '../execution/download.ts'
 import { exportColumns, firstArrival, firstTime, measureRows, stageRows } from '../execution/export-rows.ts'
 import type { Statements } from '../execution/ports.ts'
-import type { QueryProject } from '../execution/query-context.ts'
+import type { Lacking, QueryProject } from '../execution/query-context.ts'
 import { eventsAt, eventsInRange } from '../execution/stored-events.ts'
 import { openAttempts } from '../storage/files/attempts-file.ts'
 import { listFiles } from '../storage/files/list-files.ts'
@@ -47,6 +47,7 @@ import type { KnownFacts, Records } from './calls.ts'
 import { EarlyAnswers } from './early-answers.ts'
 import { Keeping } from './keeping.ts'
 import { endOf, isLongRequest, type LongQueries, unlessLong } from './long-queries.ts'
+import { ReadingRates } from './reading-rates.ts'
 
 export interface LocalHome extends BackendHome {
   readonly stores: Stores
@@ -59,8 +60,6 @@ export interface LocalHome extends BackendHome {
   readonly transform?: Transform
 }
 
-/** A query that lacks more values of events than this is answered by statements, and the values are read meanwhile. */
-const mostRead = 500_000
 const mostLacked = 400
 /** Columns are not reloaded within this time: if they did not fit or were evicted, they would be again. */
 const loadAgainMs = 60_000
@@ -149,6 +148,7 @@ export class LocalBackend<P extends Ingestion = Pipeline> implements ProjectBack
   private loading: Promise<void> | null = null
   /** When it was loaded last, by what was loaded. */
   private readonly loadedAt = new Map<string, number>()
+  private readonly rates = new ReadingRates()
   /** What rare questions have lacked once. */
   private readonly lacked = new BoundedCache<string, true>(mostLacked)
   private readonly closing = new AbortController()
@@ -415,18 +415,31 @@ export class LocalBackend<P extends Ingestion = Pipeline> implements ProjectBack
       })
   }
 
-  private folding(statements: Statements): Pick<QueryProject, 'fold' | 'loads' | 'threads'> {
+  private folding(statements: Statements): Pick<QueryProject, 'fold' | 'lacks' | 'threads'> {
     const { lists } = this
     const source = this.storage.engine.lists?.source(statements)
     if (!lists || !source) return {}
     const { threads } = this.home
-    const fold: QueryProject['fold'] = async (seq, columns, loop) => (await lists.use(source, seq, columns, loop)) !== null
-    const loads: QueryProject['loads'] = (seq, columns, again, isRare) => {
-      if (lists.lacking(seq, columns) <= mostRead) return false
-      if (!isRare || this.lacks(columns)) this.load(seq, columns, again)
-      return true
+    const fold: QueryProject['fold'] = async (seq, columns, loop) => {
+      const values = lists.lacking(seq, columns)
+      const since = performance.now()
+      const folded = await lists.use(source, seq, columns, (listed) => {
+        this.rates.hasRead(values, (performance.now() - since) / 1000)
+        return loop(listed)
+      })
+      return folded !== null
     }
-    return { fold, loads, ...(threads && { threads }) }
+    const lacks: QueryProject['lacks'] = (seq, columns, { label, isRare }) => {
+      if (this.rates.isFaster(lists.lacking(seq, columns), label, seq)) return null
+      const isLoaded = !isRare || this.lacks(columns)
+      return {
+        load: ({ seconds, isWhole }, again) => {
+          this.rates.hasAnswered(label, seq, seconds, isWhole)
+          if (isLoaded) this.load(seq, columns, again)
+        },
+      }
+    }
+    return { fold, lacks, ...(threads && { threads }) }
   }
 
   /** Whether it was lacking before. */
@@ -439,7 +452,7 @@ export class LocalBackend<P extends Ingestion = Pipeline> implements ProjectBack
   }
 
   /** One load at a time: what comes meanwhile is asked for again by the next query. */
-  private load(seq: number, { columns }: ColumnSource, sourceOf: Parameters<NonNullable<QueryProject['loads']>>[2]): void {
+  private load(seq: number, { columns }: ColumnSource, sourceOf: Parameters<Lacking['load']>[1]): void {
     const key = keyOf({ columns })
     const now = performance.now()
     for (const [one, at] of this.loadedAt) if (now - at > loadAgainMs) this.loadedAt.delete(one)
@@ -455,7 +468,10 @@ export class LocalBackend<P extends Ingestion = Pipeline> implements ProjectBack
         signal.throwIfAborted()
         return source.events(...range)
       }
+      const lacking = this.lists!.lacking(seq, values)
+      const since = performance.now()
       await this.lists!.load({ ...source, events }, seq, values)
+      this.rates.hasRead(lacking, (performance.now() - since) / 1000)
     }
     this.loading = work()
       .catch((error) => {

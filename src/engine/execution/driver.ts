@@ -224,6 +224,8 @@ export function driverOf(
   const { pause, completed } = pausesOf(project, checkpoint)
   const asked: AskedStatement[] = []
   const folds: FoldNote[] = []
+  /** What waits for the answer: loading beside its statements would take half of their speed. */
+  const answeredOtherwise: ((isWhole: boolean) => void)[] = []
   const { foldsInEngine } = project.dialect.capabilities
   const choice = { road: settings.road, foldsInEngine, events: Number(facts.appliedSeq), notes: folds }
   let count = 0
@@ -286,8 +288,14 @@ export function driverOf(
       if (check) await compileFor(check, project, context).catch(failing)
       const source = await sourceOf(project)
       if (source instanceof Refusal) return source
-      const isLoading = settings.road !== 'core' && project.loads?.(seq, source, (later, signal) => sourceOf(later, { signal }), isRare)
-      if (isLoading) return refuse('lists-loading')
+      const lacking = settings.road === 'core' ? null : project.lacks?.(seq, source, { label, isRare })
+      if (lacking) {
+        const since = performance.now()
+        answeredOtherwise.push((isWhole) =>
+          lacking.load({ seconds: (performance.now() - since) / 1000, isWhole }, (later, signal) => sourceOf(later, { signal })),
+        )
+        return refuse('lists-loading')
+      }
       let answers: readonly unknown[] | Refusal = []
       const hasFolded = await project.fold(seq, source, async (listed) => {
         const run: RunFold = (fold, params) => foldedFrom(project, checkpoint, completed, fold, listed, params, context.project.timezone)
@@ -321,6 +329,7 @@ export function driverOf(
     statementFor,
     explained,
     async complete<R>(asking: QueryRun<R>): Promise<R> {
+      let isWhole = false
       try {
         const generator = alongRoads(asking, choice)
         let begunAt = performance.now()
@@ -330,9 +339,12 @@ export function driverOf(
           begunAt = performance.now()
           step = generator.next(answer)
         }
+        isWhole = true
         return step.value
       } catch (error) {
         throw blamed(error, request)
+      } finally {
+        for (const begin of answeredOtherwise.splice(0)) begin(isWhole)
       }
     },
   }

@@ -17,6 +17,15 @@ import { viewTree } from '../../queries/views.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Engine, Statements } from './ports.ts'
 
+/** Values that the lists lack. */
+export interface Lacking {
+  /** The query has been answered without them, or has failed: they are loaded in the background. */
+  load(
+    answered: { readonly seconds: number; readonly isWhole: boolean },
+    again: (project: QueryProject, signal: AbortSignal) => Promise<ColumnSource | Refusal>,
+  ): void
+}
+
 /** What queries need of a project. */
 export interface QueryProject extends Statements, Pick<Engine, 'dialect' | 'limits'> {
   readonly settings: ProjectSettings
@@ -25,16 +34,8 @@ export interface QueryProject extends Statements, Pick<Engine, 'dialect' | 'limi
   facts(): Promise<StoreFacts>
   /** Runs a loop over the lists of the core, which include everything up to a record of the log. False if they do not fit into memory. */
   fold?(seq: number, columns: ColumnSource, loop: (listed: Listed) => Promise<void>): Promise<boolean>
-  /**
-   * Loads what the lists lack in the background, if that takes long. True: the query is to be answered without them. `isRare`: it is loaded only when
-   * it is lacking the second time.
-   */
-  loads?(
-    seq: number,
-    columns: ColumnSource,
-    again: (project: QueryProject, signal: AbortSignal) => Promise<ColumnSource | Refusal>,
-    isRare?: boolean,
-  ): boolean
+  /** What the lists lack, if the query is to be answered without it. Null: it waits for them. `isRare`: it is loaded only when it is lacking the second time. */
+  lacks?(seq: number, columns: ColumnSource, ask: { readonly label: string; readonly isRare: boolean }): Lacking | null
   /** Absent: as all others. Runs statements that read no table while others are refused. */
   readonly runOfRows?: Statements['run']
   /** Runs folds over large lists; absent: they run in this thread. */

@@ -126,6 +126,7 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
         {page.name !== 'settings' && <RequiredFactor by={requires2fa} link={linkTo(link('settings/account'))} />}
+        <Trail page={page} rest={place.parts.slice(3)} />
         <PageBody page={page} place={place} key={`${project.id}/${page.name}`} />
       </main>
       <UndoBar />
@@ -134,6 +135,27 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
       )}
       {hasKeys && <KeysWhenLoaded onClose={() => setKeys(false)} />}
     </div>
+  )
+}
+
+/** Over the page of a record: the list that it is in. */
+function Trail({ page, rest }: { page: PageEntry; rest: readonly string[] }) {
+  const { link } = useProject()
+  const section = page.sections?.find(({ name }) => name === rest[0])
+  const listAt = page.sections ? 1 : rest[0] === 'groups' ? 2 : 0
+  if (rest.length <= listAt) return null
+  const steps = [
+    { path: page.name, title: page.title },
+    ...(section ? [{ path: `${page.name}/${section.name}`, title: section.title }] : []),
+  ]
+  return (
+    <nav aria-label="Where this page is" class="trail">
+      {steps.map(({ path, title }) => (
+        <a key={path} href={linkTo(link(path))}>
+          {title}
+        </a>
+      ))}
+    </nav>
   )
 }
 

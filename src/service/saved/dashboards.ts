@@ -99,8 +99,16 @@ const tileOf = async (tables: Reading, dashboard: Dashboard, id: number): Promis
   return tile
 }
 
+/** An insight that was made for a tile alone goes with its last tile, and comes back with it. */
+const followTile = async ({ clock }: AccountContext, tables: AccountTables, id: number, isGone: boolean): Promise<void> => {
+  const insight = await tables.insights.first({ id })
+  if (!insight || insight.saved || insight.deleted === isGone) return
+  const others = await tables.dashboard_tiles.find({ insight_id: id, deleted: false })
+  if (!isGone || others.length === 0) await tables.insights.update({ id }, { deleted: isGone, updated_at: clock() })
+}
+
 const changeTile = async (
-  { clock }: AccountContext,
+  context: AccountContext,
   tables: AccountTables,
   { by, project }: MemberInProject,
   dashboard: Dashboard,
@@ -110,12 +118,13 @@ const changeTile = async (
   if (others.filters_overrides) checkFilters(others.filters_overrides, 'tiles')
   const change: Partial<DashboardTile> = {
     ...definedOf({ ...others, layouts: others.layouts ?? undefined, filters_overrides: others.filters_overrides ?? undefined }),
-    ...(text ? { body: text.body, body_modified_at: clock(), body_modified_by_id: by.user.id } : {}),
+    ...(text ? { body: text.body, body_modified_at: context.clock(), body_modified_by_id: by.user.id } : {}),
   }
   if (id) {
     const tile = await tileOf(tables, dashboard, id)
     if (text && tile.insight_id !== null) throw invalid(`Tile ${id} shows an insight, not a text.`, 'tiles')
     if (Object.keys(change).length > 0) await tables.dashboard_tiles.update({ id: tile.id }, change)
+    if (tile.insight_id !== null && change.deleted !== undefined) await followTile(context, tables, tile.insight_id, change.deleted)
     return
   }
   if (text) {

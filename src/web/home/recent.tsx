@@ -1,8 +1,9 @@
 import type { SavedInsightAnswer, ViewedInsightAnswer } from '../../doors/answers/insights.ts'
+import { Spark } from '../charts/spark.tsx'
 import { kindTitle } from '../documents/saved-list.tsx'
 import { unwrapped } from '../insights/query.ts'
 import { shownName } from '../insights/saved.tsx'
-import { get, type Page, patch } from '../lib/api.ts'
+import { get, type Page, patch, type Query } from '../lib/api.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
@@ -11,6 +12,7 @@ import { useAction } from '../ui/forms.tsx'
 import { Scroll } from '../ui/list-table.tsx'
 import { ErrorBox } from '../ui/parts.tsx'
 import { Star } from '../ui/tags.tsx'
+import { byLastDays, lastDaysOf } from './last-days.ts'
 
 const most = 8
 
@@ -46,6 +48,7 @@ export function Recent() {
                 </th>
                 <th>Name</th>
                 <th>Kind</th>
+                <th>Last 30 days</th>
                 <th>Seen</th>
               </tr>
             </thead>
@@ -63,6 +66,9 @@ export function Recent() {
                     <a href={linkTo(link(`insights/${one.short_id}`))}>{shownName(one)}</a>
                   </td>
                   <td>{kindTitle(unwrapped(one.query).kind)}</td>
+                  <td class="spark">
+                    <LastDays query={unwrapped(one.query)} />
+                  </td>
                   <td class="when">
                     <Ago of={one.last_viewed_at} />
                   </td>
@@ -74,4 +80,12 @@ export function Recent() {
       )}
     </section>
   )
+}
+
+/** Nothing where there is no such line, and until it is known. */
+function LastDays({ query }: { query: Query }) {
+  const { ask } = useProject()
+  const asked = byLastDays(query)
+  const { value } = useLoaded(async (signal) => (asked ? lastDaysOf(query, await ask(asked, signal)) : []), [JSON.stringify(asked)])
+  return value ? <Spark values={value} color={0} height={22} /> : null
 }

@@ -17,11 +17,11 @@ export const intervals = options({
 })
 export const comparisons = options({
   '': 'No comparison',
-  previous: 'Previous period',
-  '-1d': 'A day earlier',
-  '-7d': 'A week earlier',
-  '-1m': 'A month earlier',
-  '-1y': 'A year earlier',
+  previous: 'Compared with the period before',
+  '-1d': 'Compared with a day earlier',
+  '-7d': 'Compared with a week earlier',
+  '-1m': 'Compared with a month earlier',
+  '-1y': 'Compared with a year earlier',
 })
 
 type ShortName<Name> = Name extends `${infer Short}_count_per_actor` ? Short : never

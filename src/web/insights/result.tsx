@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { namedParts } from '../../service/pictures/named-parts.ts'
 import { readChart } from '../../service/pictures/read-chart.ts'
-import { answerInWords } from '../answers/answer-in-words.ts'
+import { answerInWords, type Whole } from '../answers/answer-in-words.ts'
 import { AnswerWords } from '../answers/answer-words.tsx'
 import { LegendTable } from '../answers/legend-table.tsx'
 import { ChartView } from '../charts/chart-view.tsx'
@@ -17,6 +17,13 @@ import { BinTable, BoxTable, CountryTable, FunnelTable, PathTable, RetentionGrid
 import { useTotals, useWholes } from './totals.ts'
 import { canZoom, zoomed } from './zoom.ts'
 
+const mostOnTile = 2
+/** Of the words on a tile, with what is under them. */
+const wordsHeight = 56
+
+/** A tile asks nothing but its chart: of a number that would be asked for the whole range it says that of the last interval. */
+const asKnown = (whole: Whole): Whole => ({ ...whole, now: whole.now ?? null, before: whole.before ?? null })
+
 /** The answer to an insight: its chart, its numbers, and the people behind each of them. */
 export function Result({
   query,
@@ -31,7 +38,7 @@ export function Result({
   answer: Answer
   title: string
   height?: number
-  /** Without the tables and the people. */
+  /** As a tile: without the tables and the people, with few words. */
   isPlain?: boolean
   /** With what it says in words, and the numbers in sight. */
   isOpen?: boolean
@@ -48,6 +55,7 @@ export function Result({
   const isTrend = query.kind === 'TrendsQuery'
   const totals = useTotals(query, answer, isOpen && isTrend)
   const wholes = useWholes(query, answer, totals, isOpen)
+  const said = isOpen || isPlain ? answerInWords(query, answer, chart, isPlain ? wholes.map(asKnown) : wholes) : []
   const parts = namedParts(chart)
   const legend = useLegend(parts)
   const hasSeries =
@@ -57,7 +65,7 @@ export function Result({
   const hasLegendTable = isOpen && hasSeries && isOverTime
   return (
     <div class="result">
-      {isOpen && <AnswerWords said={answerInWords(query, answer, chart, wholes)} />}
+      <AnswerWords said={isPlain ? said.slice(0, mostOnTile) : said} />
       {query.kind === 'RetentionQuery' && !isPlain ? (
         <>
           {chart.kind === 'lines' && <ChartView chart={chart} title={title} height={height} {...(pick && { onPick: pick })} />}
@@ -72,7 +80,7 @@ export function Result({
           <ChartView
             chart={chart}
             title={title}
-            height={height}
+            height={isPlain && said.length > 0 ? height - wordsHeight : height}
             {...(hasLegendTable && { legend })}
             {...(pick && { onPick: pick })}
             {...(onZoom && canZoom(query) && { onZoom: (from, to) => onZoom(zoomed(query, chart, from, to)) })}

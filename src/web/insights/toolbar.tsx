@@ -142,5 +142,14 @@ function Comparison({ query, onChange }: Props) {
   const value = filter.compare === true ? textIn(filter, 'compare_to') || 'previous' : ''
   const set = (to: string) =>
     onChange(withField(query, 'compareFilter', to === '' ? undefined : { compare: true, ...(to !== 'previous' && { compare_to: to }) }))
-  return <Select label="Comparison with another time" value={value} options={comparisons} onChange={set} />
+  return (
+    <span class={value === '' ? '' : 'segments removable'}>
+      <Select label="Comparison with another time" value={value} options={comparisons} onChange={set} />
+      {value !== '' && (
+        <button type="button" aria-label="Remove the comparison" title="Remove the comparison" onClick={() => set('')}>
+          ✕
+        </button>
+      )}
+    </span>
+  )
 }

@@ -12,6 +12,7 @@ import { momentText, numberText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { Ago } from '../ui/ago.tsx'
 import {
   CheckField,
   ChoiceField,
@@ -343,7 +344,9 @@ function Runs({ path, onChange }: { path: string; onChange: () => void }) {
             </td>
             <td class="number">{numberText(run.records_completed)}</td>
             <td class="number">{run.bytes_exported === null ? '–' : numberText(run.bytes_exported)}</td>
-            <td>{momentText(run.created_at, timezone)}</td>
+            <td>
+              <Ago of={run.created_at} />
+            </td>
             <td>
               <div class="row">
                 <button type="button" onClick={() => setShown(run)}>

@@ -15,6 +15,7 @@ import { type CurrentProject, useProject } from '../lib/session.ts'
 import { useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { useOrganization } from '../settings/organization-of.ts'
+import { Ago } from '../ui/ago.tsx'
 import { At } from '../ui/field-errors.tsx'
 import { CheckField, ChoiceField, ConfirmButton, Form, isChecked, TextField, useAction } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
@@ -283,7 +284,7 @@ export function PluginPage({ place, configId }: { place: Place; configId: number
 }
 
 function Failed({ configId }: { configId: number }) {
-  const { api, timezone } = useProject()
+  const { api } = useProject()
   const path = api(`plugin_configs/${configId}/failed_deliveries/`)
   const list = useList<FailedDeliveryAnswer>(`${path}?limit=50`)
   const { act, isBusy, failure } = useAction()
@@ -316,7 +317,9 @@ function Failed({ configId }: { configId: number }) {
             <td>{one.status}</td>
             <td class="number">{numberText(one.attempts)}</td>
             <td>{one.latest_error}</td>
-            <td>{momentText(one.last_attempt_at, timezone)}</td>
+            <td>
+              <Ago of={one.last_attempt_at} />
+            </td>
             <td>
               <div class="row">
                 <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}${one.id}/retry/`).then(list.reload))}>

@@ -1,7 +1,6 @@
 import type { ProxyRecordAnswer } from '../../doors/answers/proxy-records.ts'
 import { post, remove } from '../lib/api.ts'
-import { momentText } from '../lib/format.ts'
-import { useProject } from '../lib/session.ts'
+import { Ago } from '../ui/ago.tsx'
 import { ConfirmButton, Form, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { useOrganization } from './organization-of.ts'
@@ -49,7 +48,6 @@ export const OnlyAdmins = ({ of }: { of: string }) => <p class="note">Only admin
 const proxyTone: Readonly<Record<string, string>> = { valid: 'good', erroring: 'bad', timed_out: 'bad', warning: 'warn', waiting: 'warn' }
 
 export function ProxySection() {
-  const { timezone } = useProject()
   const { isAdmin, api } = useOrganization()
   const list = useList<ProxyRecordAnswer>(api('proxy_records/?limit=50'))
   const { act, isBusy, failure } = useAction()
@@ -75,7 +73,9 @@ export function ProxySection() {
                 <span class={`state ${proxyTone[record.status] ?? ''}`}>{record.status.replace('_', ' ')}</span>
                 {record.message && <p class="note">{record.message}</p>}
               </td>
-              <td>{momentText(record.created_at, timezone)}</td>
+              <td>
+                <Ago of={record.created_at} />
+              </td>
               <td>
                 {isAdmin && (
                   <div class="row">

@@ -1,7 +1,6 @@
 import type { ActivityEntryAnswer } from '../../doors/answers/activity.ts'
 import { actorOf, changeText, wordsOf } from '../lib/activity.ts'
-import { momentText } from '../lib/format.ts'
-import { useProject } from '../lib/session.ts'
+import { Ago } from '../ui/ago.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { deviceName } from './device-name.ts'
 import { useOrganization } from './organization-of.ts'
@@ -37,7 +36,6 @@ export function ActivitySection() {
 }
 
 function Entries() {
-  const { timezone } = useProject()
   const own = useOrganization()
   const list = useList<ActivityEntryAnswer>(own.api('activity/?limit=50'))
   return (
@@ -57,7 +55,9 @@ function Entries() {
         empty="Nothing was changed yet."
         row={(entry) => (
           <tr key={entry.id}>
-            <td class="when">{momentText(entry.created_at, timezone)}</td>
+            <td class="when">
+              <Ago of={entry.created_at} />
+            </td>
             <td class="clip" title={entry.user?.email}>
               {actorOf(entry)}
             </td>

@@ -3,8 +3,7 @@ import type { InviteAnswer, SentInviteAnswer } from '../../doors/answers/invites
 import type { MemberAnswer } from '../../doors/answers/members.ts'
 import { ApiError, patch, post, remove } from '../lib/api.ts'
 import { FieldError } from '../lib/error-fields.ts'
-import { momentText } from '../lib/format.ts'
-import { useProject, useSession } from '../lib/session.ts'
+import { useSession } from '../lib/session.ts'
 import { Ago } from '../ui/ago.tsx'
 import { ChoiceField, ConfirmButton, Form, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
@@ -14,7 +13,6 @@ import { level, levelName, levels, personName, useOrganization } from './organiz
 
 export function MembersSection() {
   const { user, reload } = useSession()
-  const { timezone } = useProject()
   const own = useOrganization()
   const list = useList<MemberAnswer>(own.api('members/?limit=50'))
   const { act, failure } = useAction()
@@ -73,7 +71,9 @@ export function MembersSection() {
                   levelName(member.level)
                 )}
               </td>
-              <td class="when">{momentText(member.joined_at, timezone)}</td>
+              <td class="when">
+                <Ago of={member.joined_at} />
+              </td>
               <td>
                 {own.isOwner && !isSelf && member.is_2fa_enabled && (
                   <ConfirmButton

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { AddedPasskeyAnswer, PasskeyAnswer } from '../../doors/answers/two-factor.ts'
 import { patch, post, remove } from '../lib/api.ts'
-import { momentText } from '../lib/format.ts'
-import { useProject } from '../lib/session.ts'
+import { Ago } from '../ui/ago.tsx'
 import { ConfirmButton, DialogButton, Form, TextField, textOf } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { hasPasskeys } from '../ui/passkey-button.tsx'
@@ -39,7 +38,6 @@ export function AddPasskey({ onDone }: { onDone: () => void }) {
 
 /** The passkeys of the own account. */
 export function PasskeysSection({ onChanged }: { onChanged: () => void }) {
-  const { timezone } = useProject()
   const list = useList<PasskeyAnswer>(`${passkeysPath}?limit=50`)
   const [round, setRound] = useState(0)
   const changed = () => {
@@ -69,8 +67,12 @@ export function PasskeysSection({ onChanged }: { onChanged: () => void }) {
             <td class="wrap">
               {passkey.name} {passkey.is_backed_up && <span class="state">synchronized</span>}
             </td>
-            <td class="when">{momentText(passkey.created_at, timezone)}</td>
-            <td class="when">{passkey.last_used_at ? momentText(passkey.last_used_at, timezone) : 'Never'}</td>
+            <td class="when">
+              <Ago of={passkey.created_at} />
+            </td>
+            <td class="when">
+              <Ago of={passkey.last_used_at} never="Never" />
+            </td>
             <td>
               <div class="row">
                 <DialogButton look="plain" label="Rename…" title={`Rename ${passkey.name}`}>

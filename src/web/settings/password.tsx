@@ -2,6 +2,7 @@ import type { SignInAnswer } from '../../doors/answers/users.ts'
 import { patch, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
+import { Ago } from '../ui/ago.tsx'
 import { ConfirmButton, Form, TextField } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { deviceName } from './device-name.ts'
@@ -60,7 +61,9 @@ export function SignInSections() {
                 {session.is_current && <span class="state good">this one</span>} {deviceName(session.user_agent)}
               </td>
               <td>{session.address ?? 'Unknown'}</td>
-              <td>{momentText(session.created_at, timezone)}</td>
+              <td>
+                <Ago of={session.created_at} />
+              </td>
               <td>{momentText(session.expires_at, timezone)}</td>
               <td>
                 {!session.is_current && (

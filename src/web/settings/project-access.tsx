@@ -4,9 +4,9 @@ import type { ProjectMemberAnswer, ProjectRoleAnswer } from '../../doors/answers
 import type { ProjectAnswer } from '../../doors/answers/projects.ts'
 import type { RoleAnswer } from '../../doors/answers/roles.ts'
 import { get, patch, post, remove } from '../lib/api.ts'
-import { momentText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { Ago } from '../ui/ago.tsx'
 import { ChoiceField, ConfirmButton, Form, textOf, useAction } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { ErrorBox, Select, Working } from '../ui/parts.tsx'
@@ -16,7 +16,7 @@ const projectLevels = levels.filter(({ value }) => Number(value) >= level.member
 
 /** Who may see the project. */
 export function AccessSection() {
-  const { api, timezone } = useProject()
+  const { api } = useProject()
   const { user, reload } = useSession()
   const own = useOrganization()
   const loaded = useLoaded((signal) => get<ProjectAnswer>(api(''), signal), [])
@@ -98,7 +98,9 @@ export function AccessSection() {
                     projectLevels.find(({ value }) => value === String(one.level))?.label
                   )}
                 </td>
-                <td>{momentText(one.joined_at, timezone)}</td>
+                <td>
+                  <Ago of={one.joined_at} />
+                </td>
                 <td>
                   {(isAdmin || isSelf) && (
                     <ConfirmButton
@@ -155,7 +157,7 @@ function NewAccess({ known, onMade }: { known: readonly ProjectMemberAnswer[]; o
 
 /** Members of these roles have their level. */
 function RolesWithAccess({ isAdmin, isPrivate }: { isAdmin: boolean; isPrivate: boolean }) {
-  const { api, timezone } = useProject()
+  const { api } = useProject()
   const own = useOrganization()
   const list = useList<ProjectRoleAnswer>(api('role_access/?limit=50'))
   const { rows: roles } = useList<RoleAnswer>(own.api('roles/?limit=1000'))
@@ -186,7 +188,9 @@ function RolesWithAccess({ isAdmin, isPrivate }: { isAdmin: boolean; isPrivate: 
                 projectLevels.find(({ value }) => value === String(one.level))?.label
               )}
             </td>
-            <td>{momentText(one.created_at, timezone)}</td>
+            <td>
+              <Ago of={one.created_at} />
+            </td>
             <td>
               {isAdmin && (
                 <ConfirmButton

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { ExplainedQueryAnswer, SlowQueryAnswer } from '../../doors/answers/query.ts'
 import { ApiError, post } from '../lib/api.ts'
-import { momentText, numberText } from '../lib/format.ts'
+import { numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
+import { Ago } from '../ui/ago.tsx'
 import { useAction } from '../ui/forms.tsx'
 import { ListTable, Scroll, useList } from '../ui/list-table.tsx'
 import { Dialog } from '../ui/parts.tsx'
@@ -12,7 +13,7 @@ const secondsText = (seconds: number) => `${numberText(Math.round(seconds * 100)
 
 /** Queries that took long, and where their time went. */
 export function SlowQueriesSection() {
-  const { api, timezone } = useProject()
+  const { api } = useProject()
   const list = useList<SlowQueryAnswer>(api('slow_queries/?limit=50'))
   const [open, setOpen] = useState<SlowQueryAnswer | null>(null)
   if (list.error instanceof ApiError && list.error.status === 403)
@@ -42,7 +43,9 @@ export function SlowQueriesSection() {
         empty="No query took long."
         row={(one) => (
           <tr key={one.id}>
-            <td>{momentText(one.created_at, timezone)}</td>
+            <td>
+              <Ago of={one.created_at} />
+            </td>
             <td class="wrap">{one.kind}</td>
             <td>{one.caller}</td>
             <td>

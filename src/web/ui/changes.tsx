@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { ActivityEntryAnswer } from '../../doors/answers/activity.ts'
 import { actorOf, type Change, documentChangeText } from '../lib/activity.ts'
-import { momentText } from '../lib/format.ts'
-import { useProject } from '../lib/session.ts'
+import { Ago } from './ago.tsx'
 import { ListState, useList } from './list-table.tsx'
 import { Dialog } from './parts.tsx'
 
@@ -19,7 +18,6 @@ export function ChangesDialog({
   more?: (change: Change) => ComponentChildren
   onClose: () => void
 }) {
-  const { timezone } = useProject()
   const list = useList<ActivityEntryAnswer>(`${path}activity/?limit=20`)
   return (
     <Dialog title="History" onClose={onClose}>
@@ -40,7 +38,9 @@ export function ChangesDialog({
                         </span>
                       ))}
                 </span>
-                <span class="note">{momentText(entry.created_at, timezone)}</span>
+                <span class="note">
+                  <Ago of={entry.created_at} />
+                </span>
               </li>
             ))}
           </ul>

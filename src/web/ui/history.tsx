@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ActivityEntryAnswer } from '../../doors/answers/activity.ts'
-import { momentText } from '../lib/format.ts'
-import { useProject } from '../lib/session.ts'
+import { Ago } from './ago.tsx'
 import { ListState, useList } from './list-table.tsx'
 
 const changeText = ({ field, after }: { field?: string; after?: unknown }): string =>
@@ -19,7 +18,6 @@ export function History({ path }: { path: string }) {
 }
 
 function Entries({ path }: { path: string }) {
-  const { timezone } = useProject()
   const list = useList<ActivityEntryAnswer>(`${path}activity/?limit=10`)
   return (
     <ListState list={list} what="changes" empty="Nobody has changed it. What events change is not listed.">
@@ -35,7 +33,9 @@ function Entries({ path }: { path: string }) {
                   </div>
                 ))}
               </span>
-              <span class="note">{momentText(created_at, timezone)}</span>
+              <span class="note">
+                <Ago of={created_at} />
+              </span>
             </li>
           ))}
         </ul>

@@ -172,6 +172,29 @@ test('a dashboard is hidden with the insights that are nowhere else', async () =
   expect([await status(only), await status(both)]).toEqual([404, 200])
 })
 
+test('an insight that was made for a tile alone goes with its last tile, and comes back with it', async () => {
+  const [first, second] = [await newDashboard(), await newDashboard()]
+  const insight = await newInsight('view', { dashboards: [first.id], saved: false })
+  const listed = await newInsight('buy', { dashboards: [first.id] })
+  const tileOn = async (id: number, of: number) =>
+    (await ask('GET', `dashboards/${id}/`)).body.tiles.find((tile: { insight: { id: number } }) => tile.insight.id === of).id as number
+  const place = (id: number, tile: number, deleted: boolean) => ask('PATCH', `dashboards/${id}/`, { tiles: [{ id: tile, deleted }] })
+  const isGone = async (of: number) => (await ask('GET', `insights/${of}/`)).status === 404
+  const tile = await tileOn(first.id, insight.id)
+  await place(first.id, await tileOn(first.id, listed.id), true)
+  expect(await isGone(listed.id)).toBe(false)
+
+  await ask('PATCH', `insights/${insight.id}/`, { dashboards: [first.id, second.id], saved: false })
+  await place(first.id, tile, true)
+  expect(await isGone(insight.id)).toBe(false)
+  const other = await tileOn(second.id, insight.id)
+  await place(second.id, other, true)
+  expect(await isGone(insight.id)).toBe(true)
+  await place(second.id, other, false)
+  expect(await isGone(insight.id)).toBe(false)
+  expect(counts((await ask('GET', `dashboards/${second.id}/`)).body)).toEqual([2])
+})
+
 test('the primary dashboard is one of the project', async () => {
   const { call, owner, project, world, organization } = held.home
   const mine = await newDashboard()

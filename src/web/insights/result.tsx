@@ -19,7 +19,7 @@ import { canZoom, zoomed } from './zoom.ts'
 
 const mostOnTile = 2
 /** Of the words on a tile, with what is under them. */
-const wordsHeight = 56
+const wordsHeight = 76
 
 /** A tile asks nothing but its chart: of a number that would be asked for the whole range it says that of the last interval. */
 const asKnown = (whole: Whole): Whole => ({ ...whole, now: whole.now ?? null, before: whole.before ?? null })

@@ -49,7 +49,7 @@ const captionTop = 20
 const shareSize = 11
 const shareHeight = 20
 /** Less, and the steps are drawn below each other. */
-const least = { step: 104, bar: 12, height: 110 }
+const least = { step: 88, bar: 12, height: 110 }
 const most = { bar: 64, gap: 6 }
 /** What a bar is drawn as, and found by. */
 const barOf = ({ color, isPrevious, row }: FunnelGroup, group: number, step: number) => ({
@@ -111,9 +111,10 @@ function drawColumns({ groups }: Funnel, { stepWidth, bar, gap, plot }: Places, 
     nodes.push(label(fitted(`${i + 1}. ${step.name}`, room), x, plot.bottom + captionTop - 2, { isBold: true }))
     const of = shares[i]
     if (!of) continue
+    const kept = `${percent(of.kept)} went on`
     const lines = [
       `${numberText(step.count)}${i === 0 || step.time === null ? '' : `${dot}${durationText(step.time)}`}`,
-      ...(i === 0 ? [] : [`${percent(of.kept)} went on`, `−${numberText(of.lost)} (${percent(1 - of.kept)})`]),
+      ...(i === 0 ? [] : [textWidth(kept) > room ? `→ ${percent(of.kept)}` : kept, `−${numberText(of.lost)} (${percent(1 - of.kept)})`]),
     ]
     for (const [at, text] of lines.entries())
       nodes.push(label(fitted(text, room), x, plot.bottom + captionTop - 2 + (at + 1) * captionLine, { className: 'faint' }))

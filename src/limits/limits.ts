@@ -204,7 +204,7 @@ export const rowLimits = {
   recovery_codes: refused('recovery codes', 200, { user_id: 10 }, 'New ones replace them.'),
   passkeys: refused('passkeys', 8_000, { user_id: 20 }, 'For each device one is enough.'),
   used_challenges: replaced(
-    'challenges of passkeys that were used',
+    'challenges of passkeys and codes of consents that were used',
     300,
     { user_id: 100 },
     'created_at',

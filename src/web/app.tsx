@@ -27,6 +27,7 @@ function Rare<P extends object>({ load, props }: { load: () => Promise<FunctionC
   return Page ? <Page {...props} /> : <Working />
 }
 const setUpPage = async () => (await import('./pages/set-up-second-factor.tsx')).SetUpSecondFactor
+const consentPage = async () => (await import('./pages/consent.tsx')).Consent
 const confirmPage = async () => (await import('./pages/confirm-address.tsx')).ConfirmAddress
 const forgotPage = async () => (await import('./pages/new-password.tsx')).ForgotPassword
 const newPasswordPage = async () => (await import('./pages/new-password.tsx')).NewPassword
@@ -143,6 +144,7 @@ function Routed({ place }: { place: Place }) {
   if (known.mustSetUp) return <Rare load={setUpPage} props={{ user: known.user, requiredBy: known.requires2fa, onDone: signedIn }} />
   if (place.parts[0] === 'confirm')
     return <Rare load={confirmPage} props={{ secret: place.parts[1] ?? '', onDone: signedIn }} key={place.path} />
+  if (place.path === 'consent') return <Rare load={consentPage} props={{ search: place.search, known }} key={String(place.search)} />
   const { user, projects, requires2fa } = known
   // Who comes without a page, or has just chosen a password, is led to the first one.
   const asked = ['', 'setup', 'sign-in', 'second-factor'].includes(place.path) ? null : place.parts

@@ -210,7 +210,7 @@ function UserMenu({
         <a href={linkTo(link('settings/account'))}>Your account</a>
         <a href={linkTo(link('settings/keys'))}>API keys</a>
         <button type="button" class="plain" onClick={showKeys}>
-          Keys of the keyboard
+          Keyboard shortcuts
         </button>
         <div class="segments" role="group" aria-label="Theme">
           {themes.map(({ value, label }) => (

@@ -163,7 +163,7 @@ describe.skipIf(!hasBrowser)('with a mail server, in a browser', () => {
       query: { kind: 'InsightVizNode', source: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'purchase' }] } },
     })
     await page.goto(`${web.facts.url}/#/project/${web.demo}/insights/${insight.short_id}`)
-    await page.getByRole('button', { name: 'Notify…' }).click()
+    await page.getByRole('button', { name: 'Alerts', exact: true }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('tab', { name: 'Subscriptions' }).click()
     await dialog.getByLabel('Title').fill('Monday numbers')

@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser)('alerts and subscriptions in a browser', () => {
     const { id } = await makeAlert(insight.id, 'Loud')
     await delivered(id, 'failed')
     await open(`insights/${insight.short_id}`)
-    await page.getByRole('button', { name: 'Notify…' }).click()
+    await page.getByRole('button', { name: 'Alerts', exact: true }).click()
     const its = dialog().getByRole('listitem').filter({ hasText: 'Loud' })
     await its.getByText('Firing, not delivered', { exact: true }).waitFor()
     await its.getByText(/not delivered to http:\/\/127\.0\.0\.1:\d+\/hook: 127\.0\.0\.1:\d+ answered with status 410\./).waitFor()
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('alerts and subscriptions in a browser', () => {
     expect(types).toEqual(['alert.firing', 'alert.test', 'alert.test', 'alert.firing'])
     await page.keyboard.press('Escape')
     await dialogClosed(page)
-    await page.getByRole('button', { name: 'Notify…' }).click()
+    await page.getByRole('button', { name: 'Alerts', exact: true }).click()
     await dialog().getByText('Firing', { exact: true }).waitFor()
   })
 
@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)('alerts and subscriptions in a browser', () => {
       query: { kind: 'FunnelsQuery', series, dateRange: { date_from: '-30d' } },
     })
     await open(`insights/${insight.short_id}`)
-    await page.getByRole('button', { name: 'Notify…' }).click()
+    await page.getByRole('button', { name: 'Alerts', exact: true }).click()
     await dialog().getByLabel('Name').fill('Few buy')
     await dialog().getByLabel('Number').selectOption({ label: 'Conversion to step 2: purchase' })
     expect(await dialog().getByLabel('Compare').count()).toBe(0)
@@ -131,9 +131,9 @@ describe.skipIf(!hasBrowser)('alerts and subscriptions in a browser', () => {
   test('an address that would be refused is refused at its field, and mails are not offered without a mail server', async () => {
     const insight = await makeInsight('Typed')
     await open(`insights/${insight.short_id}`)
-    await page.getByRole('button', { name: 'Notify…' }).click()
+    await page.getByRole('button', { name: 'Alerts', exact: true }).click()
     await dialog().getByText('no mail server is configured').waitFor()
-    expect(await dialog().getByRole('group', { name: 'Mail to' }).getByRole('checkbox').count()).toBe(0)
+    expect(await dialog().getByRole('group', { name: 'Email to' }).getByRole('checkbox').count()).toBe(0)
     await dialog().getByLabel('Name').fill('Metadata')
     await dialog().getByLabel('Alert above').fill('1')
     const field = dialog().getByLabel('Webhook (optional)')

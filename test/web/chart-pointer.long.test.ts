@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('the pointer on charts', () => {
 
   test('the options of a chart are part of its question', async () => {
     await open(trend({ display: 'ActionsLineGraph' }, { series: [pageview, { ...pageview, math: 'dau' }] }))
-    await page.getByText('Axes and labels', { exact: true }).click()
+    await page.getByText('Options', { exact: true }).click()
     const filter = () => asked().trendsFilter as Record<string, unknown>
     const choose = async (name: string, field: string, value: unknown) => {
       await page.getByLabel(name, { exact: true }).click()
@@ -149,7 +149,7 @@ describe.skipIf(!hasBrowser)('the pointer on charts', () => {
     expect(await page.locator('.plot polyline[stroke-dasharray="2 5"]').count()).toBe(2)
     await page.getByLabel('Name of the goal line').fill('Target')
     await page.getByLabel('Number of the goal line').fill('1000')
-    await page.getByRole('button', { name: 'Add a goal line' }).click()
+    await page.getByRole('button', { name: 'Add goal line' }).click()
     await expect.poll(() => filter().goalLines).toEqual([{ label: 'Target', value: 1000 }])
     await page.locator('.plot text', { hasText: 'Target' }).waitFor()
     await page.getByRole('button', { name: 'Remove the goal line Target' }).click()

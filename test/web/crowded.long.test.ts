@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser)('a crowded project', () => {
     await first.getByRole('button', { name: 'Remove from dashboard' }).click()
     await expect.poll(async () => Object.keys(await stored())).not.toContain('one')
     // The other window still shows it.
-    await second.getByRole('button', { name: 'Arrange' }).click()
+    await second.getByRole('button', { name: 'Edit layout' }).click()
     await second.getByLabel('More for two').click()
     await second.getByRole('button', { name: 'Taller', exact: true }).click()
     await expect.poll(async () => (await stored()).two).toBeGreaterThan(0)

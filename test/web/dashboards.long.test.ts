@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     await expect.poll(async () => (await stored()).filters, slow).toMatchObject({ date_from: '-7d' })
     await page.getByRole('button', { name: 'Keep for everybody' }).waitFor({ state: 'detached' })
     await within(7)
-    await chooseDates(page, 'Dates of each insight', 'Dates of all tiles')
+    await chooseDates(page, 'Default dates', 'Dates of all tiles')
     await within(30)
     await page.getByRole('button', { name: 'Reset' }).click()
     await within(7)
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
 
   test('a tile is moved and resized by keyboard and by pointer, and stays there', async () => {
     await open()
-    await page.getByRole('button', { name: 'Arrange' }).click()
+    await page.getByRole('button', { name: 'Edit layout' }).click()
     const at = async (name: string) => (await stored()).tiles.find(({ insight }) => insight?.name === name)?.layouts.sm
     const move = page.getByRole('button', { name: 'Move Purchases: arrow keys' })
     await move.focus()
@@ -168,14 +168,14 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
   test('insights and texts are added, edited, taken off and brought back', async () => {
     await web.api('POST', `${base()}insights/`, { name: 'Visits', query: trend('$pageview', 'ActionsBar'), saved: true })
     await open()
-    await page.getByRole('button', { name: 'Add an insight' }).click()
+    await page.getByRole('button', { name: 'Add insight' }).click()
     await page.getByLabel('Search saved insights').fill('visi')
     await page.getByRole('dialog').getByRole('button', { name: 'Visits' }).click()
     await tile('Visits').scrollIntoViewIfNeeded()
     await tile('Visits')
       .getByRole('img', { name: /^Bar chart/ })
       .waitFor()
-    await page.getByRole('button', { name: 'Add a text' }).click()
+    await page.getByRole('button', { name: 'Add text' }).click()
     await page.getByRole('textbox', { name: 'Text' }).fill(`# Growth\n\n- **one**\n- ${evil}\n\n[bad](javascript:alert(1))`)
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     const text = tile('Text')
@@ -198,7 +198,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
   test('a public link: made, opened without an account, renewed, withdrawn', async () => {
     await open()
     await page.getByRole('button', { name: 'Share' }).click()
-    await page.getByRole('button', { name: 'Make a link' }).click()
+    await page.getByRole('button', { name: 'Create link' }).click()
     const link = page.getByRole('dialog').getByRole('link')
     await link.waitFor()
     expect(await accessibilityFindings(page)).toEqual([])
@@ -212,7 +212,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     const second = await link.textContent()
     expect((await fetch(second!)).status).toBe(200)
     await page.getByRole('button', { name: 'Turn off link' }).click()
-    await page.getByRole('button', { name: 'Make a link' }).waitFor()
+    await page.getByRole('button', { name: 'Create link' }).waitFor()
     expect((await fetch(second!)).status).toBe(404)
   })
 
@@ -235,7 +235,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     await page.getByLabel('Name', { exact: true }).fill(evil)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: evil }).waitFor()
-    await page.getByRole('heading', { name: 'Nothing on it yet' }).waitFor()
+    await page.getByRole('heading', { name: 'This dashboard is empty' }).waitFor()
   })
 
   test('dates hold for lists of events too, and a statement without {filters} says that they do not', async () => {
@@ -284,7 +284,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     const before = await order()
     expect(before.length).toBeGreaterThan(3)
     const [first, second] = [before[0]!, before[1]!]
-    await page.getByRole('button', { name: 'Arrange' }).click()
+    await page.getByRole('button', { name: 'Edit layout' }).click()
     await tile(first).getByLabel(`More for ${first}`).click()
     await tile(first).getByRole('button', { name: 'Move down' }).click()
     await expect.poll(order, slow).toEqual([second, first, ...before.slice(2)])

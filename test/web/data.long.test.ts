@@ -184,7 +184,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     await preview.getByRole('alert').getByText('Choose a column for: event, distinct id, time.').waitFor()
     const start = preview.getByRole('button', { name: 'Import', exact: true })
     expect(await start.isDisabled()).toBe(true)
-    await preview.getByLabel('Distinct id', { exact: true }).selectOption('who')
+    await preview.getByLabel('Person (distinct id)', { exact: true }).selectOption('who')
     await preview.getByLabel('Time', { exact: true }).selectOption('when')
     await preview.getByLabel('Event', { exact: true }).selectOption('the same for all rows …')
     await preview.getByRole('cell', { name: 'imported' }).first().waitFor()
@@ -205,7 +205,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     expect(sent).toEqual([])
 
     // Another file instead; then this one, with the columns that were chosen.
-    await preview.getByRole('button', { name: 'Do not import' }).click()
+    await preview.getByRole('button', { name: 'Cancel' }).click()
     await preview.waitFor({ state: 'detached' })
     const line = '{"event":"previewed too","distinct_id":"x","timestamp":"2025-01-01T00:00:00Z","properties":{"a":1}}'
     await page
@@ -215,7 +215,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     expect(await preview.getByRole('group', { name: 'Map columns' }).count()).toBe(0)
     await preview.getByText('Row 2: not a JSON object: not JSON').waitFor()
     await page.getByLabel('File', { exact: true }).setInputFiles({ name: 'sales.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
-    await preview.getByLabel('Distinct id', { exact: true }).selectOption('who')
+    await preview.getByLabel('Person (distinct id)', { exact: true }).selectOption('who')
     await preview.getByLabel('Time', { exact: true }).selectOption('when')
     await preview.getByLabel('Event', { exact: true }).selectOption('what')
     expect(sent).toEqual([])
@@ -370,7 +370,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     })
     await shown('Unique conversions').waitFor()
     expect(await numberOf('Unique conversions')).toBe(converted.find(({ key }) => key === 'unique conversions')!.value)
-    await page.getByLabel('Compare with the period before').uncheck()
+    await page.getByLabel('Compare with the previous period').uncheck()
     await expect.poll(() => page.locator('.change').count()).toBe(0)
   })
 })

@@ -154,8 +154,8 @@ describe.skipIf(!hasBrowser)('dates in a browser', () => {
     await button.waitFor()
     await chooseDates(page, 'Last week', 'Dates of all tiles')
     await expect.poll(() => button.textContent()).toMatch(/Last week$/)
-    await chooseDates(page, 'Dates of each insight', 'Dates of all tiles')
-    await expect.poll(() => button.textContent()).toMatch(/Dates of each insight$/)
+    await chooseDates(page, 'Default dates', 'Dates of all tiles')
+    await expect.poll(() => button.textContent()).toMatch(/Default dates$/)
   })
 
   test('on a phone it fits, and can be touched', async () => {

@@ -201,7 +201,7 @@ describe.skipIf(!hasBrowser)('insights and dashboards as documents', () => {
     await expect.poll(names).toEqual(['Liked', 'A funnel'])
     await page.getByLabel('Whose insights').selectOption({ label: 'Favorites' })
     await expect.poll(names).toEqual(['Liked'])
-    await page.getByLabel('Whose insights').selectOption({ label: 'Made by me' })
+    await page.getByLabel('Whose insights').selectOption({ label: 'Created by me' })
     await page.getByLabel('Kind of insights').selectOption({ label: 'Funnel' })
     await expect.poll(names).toEqual(['A funnel'])
     expect(await accessibilityFindings(page)).toEqual([])

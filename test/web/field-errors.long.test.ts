@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)('errors at fields', () => {
       query: trend(),
     })
     await open(`insights/${insight.short_id}`)
-    await page.getByRole('button', { name: 'Notify…' }).click()
+    await page.getByRole('button', { name: 'Alerts', exact: true }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('Bounds')
     await dialog.getByRole('button', { name: 'Create the alert' }).click()

@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)('importing in the browser', () => {
     await page.getByLabel('File', { exact: true }).setInputFiles(path)
     await preview.getByLabel('Distinct id').selectOption('kunde')
     await preview.getByLabel('Time', { exact: true }).selectOption('datum')
-    await preview.getByLabel('Numbers are written as').selectOption('texts stay texts')
+    await preview.getByLabel('Numbers are written as').selectOption('do not convert')
     await preview.getByText('1 of the 41 rows').waitFor()
     await preview.getByRole('button', { name: 'Import', exact: true }).click()
     await page.getByText('Imported kasse.csv').waitFor()

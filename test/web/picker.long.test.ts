@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser)('the picker', () => {
     expect(await list.getByRole('group').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')))).toEqual([
       null,
       'Events',
-      'Events of client libraries',
+      'Events sent by client libraries',
       'Actions',
     ])
     expect(await accessibilityFindings(page)).toEqual([])

@@ -137,8 +137,8 @@ describe.skipIf(!hasBrowser)('public pages in a browser', () => {
     }
     await page.goto(`${web.facts.url}/#/project/${web.demo}/${paths[what]}`)
     await page.getByRole('button', { name: 'Share', exact: true }).click()
-    await page.getByRole('button', { name: 'Make a link' }).click()
-    const code = page.getByLabel('Code for another page')
+    await page.getByRole('button', { name: 'Create link' }).click()
+    const code = page.getByLabel('Embed code')
     await code.waitFor()
     expect(await accessibilityFindings(page)).toEqual([])
     const html = await code.inputValue()
@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser)('public pages in a browser', () => {
     const other = await framed(html, await web.page())
     await other.frameLocator('iframe').locator('table, svg').first().waitFor({ state: 'attached' })
     await page.getByRole('button', { name: 'Turn off link' }).click()
-    await page.getByRole('button', { name: 'Make a link' }).waitFor()
+    await page.getByRole('button', { name: 'Create link' }).waitFor()
     const embedded = html.match(/src="([^"]*)"/)![1]!
     expect([(await fetch(link!)).status, (await fetch(embedded)).status]).toEqual([404, 404])
     await page.context().close()

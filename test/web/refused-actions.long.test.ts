@@ -172,7 +172,7 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
       'an insight is put on a dashboard',
       () => `dashboards/${known.board}`,
       async () => {
-        await press('Add an insight')()
+        await press('Add insight')()
         await dialog().getByRole('button', { name: 'Other' }).click()
       },
     ],
@@ -181,7 +181,7 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
       () => `dashboards/${known.board}`,
       async () => {
         await press('Share')()
-        await dialog().getByRole('button', { name: 'Make a link' }).click()
+        await dialog().getByRole('button', { name: 'Create link' }).click()
       },
     ],
     ['an insight is deleted', () => `insights/${known.insight}`, inMenu('More', 'Delete')],

@@ -262,7 +262,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
 
   test('a plugin is written in place, and moved before another', async () => {
     await open('pipelines/plugins')
-    await page.getByRole('button', { name: 'Write one' }).click()
+    await page.getByRole('button', { name: 'Write a plugin' }).click()
     await dialog().getByLabel('Name').fill(nasty)
     await dialog().getByRole('button', { name: 'Create' }).click()
     const source = 'export function processEvent(event) { event.properties.seen = true; return event }\n'
@@ -332,7 +332,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
       query: { kind: 'InsightVizNode', source: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'purchase' }] } },
     })
     await open(`insights/${insight.short_id}`)
-    await page.getByRole('button', { name: 'Notify…' }).click()
+    await page.getByRole('button', { name: 'Alerts', exact: true }).click()
     await dialog().getByLabel('Name').fill('Too many')
     await dialog().getByLabel('Alert above').fill('0.5')
     await dialog().getByRole('button', { name: 'Create the alert' }).click()

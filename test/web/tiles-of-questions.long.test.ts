@@ -18,7 +18,7 @@ describe.skipIf(!hasBrowser)('tiles of questions', () => {
     const page = await web.signedIn()
     page.setDefaultTimeout(20_000)
     await page.goto(`${web.facts.url}/#/project/${web.demo}/dashboards/${board.id}`)
-    await page.getByRole('link', { name: 'Add a question' }).click()
+    await page.getByRole('link', { name: 'New chart' }).click()
     await page.getByRole('button', { name: 'Add to the dashboard' }).click()
     await page.getByRole('heading', { name: 'Wall' }).waitFor()
     const tile = page.locator('.tile').first()

@@ -6,6 +6,7 @@ import { annotations } from './resources/annotations.ts'
 import { backups } from './resources/backups.ts'
 import { batchExports, organizationBatchExports } from './resources/batch-exports.ts'
 import { cohorts } from './resources/cohorts.ts'
+import { consentMetadata, consents, oauth } from './resources/consents.ts'
 import { dashboards } from './resources/dashboards.ts'
 import { domains } from './resources/domains.ts'
 import { eventDefinitions } from './resources/event-definitions.ts'
@@ -77,6 +78,9 @@ export const resources: readonly Resource[] = [
   ingestionWarnings,
   query,
   agents,
+  consentMetadata,
+  oauth,
+  consents,
   slowQueries,
   events,
   persons,

@@ -22,6 +22,8 @@ import { pageOf } from './requests/pages.ts'
 import { checkParameters } from './requests/query-parameters.ts'
 import { sameCaller } from './requests/same-caller.ts'
 import { type ProjectVisit, Reply, type Visit } from './resource.ts'
+import { agents } from './resources/agents.ts'
+import { resourceMetadataOf } from './resources/consents.ts'
 import { type Route, routes } from './routes.ts'
 import { createMetrics } from './server/metrics.ts'
 import { monitoringRoutes } from './server/monitoring-routes.ts'
@@ -327,6 +329,11 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
     const { headers, status } = withSafeHeaders(c.res)
     for (const [name, value] of Object.entries({ ...openHeaders, ...c.get('rate') })) if (!headers.has(name)) headers.set(name, value)
     headers.set('x-request-id', id)
+    if (status === 401 && c.get('route') === agents.path) {
+      const url = new URL(c.req.raw.url)
+      const metadata = resourceMetadataOf({ site: siteOf(c.req.raw, url, c.env.address, c.env.mountedAt), url })
+      headers.set('www-authenticate', `Bearer resource_metadata="${metadata}"`)
+    }
     const ignored = c.get('ignored')
     if (ignored !== null) headers.set(ignoredFieldsHeader, ignored)
     end(id, c.req.method, c.get('route'), status)

@@ -28,6 +28,7 @@ import { createScimUsers } from './scim/users.ts'
 import { lazySecretBox } from './secrets/secret-box.ts'
 import { createIdentities } from './single-sign-on/identities.ts'
 import { createActivation } from './users/activation.ts'
+import { createConsents } from './users/consents.ts'
 import { createEmailLinks } from './users/email-links.ts'
 import { createPasskeyEnrolment } from './users/passkey-enrolment.ts'
 import { createPasskeys } from './users/passkeys.ts'
@@ -181,6 +182,7 @@ export const createAccounts = (options: AccountOptions) => {
     deletions: createDeletions(context),
     definitionNotes: createDefinitionNotes(context),
     personalKeys,
+    consents: createConsents(context, personalKeys),
 
     ...beginnings(context, personalKeys),
   }

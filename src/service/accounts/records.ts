@@ -754,7 +754,7 @@ export const accountShapes = {
     created_at: 'time',
     last_used_at: 'time?',
   },
-  /** Challenges that a passkey has signed: they work once. */
+  /** What works once: challenges that a passkey has signed, codes of consents. */
   used_challenges: {
     hash: 'text',
     user_id: 'integer',

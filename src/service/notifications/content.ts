@@ -71,7 +71,9 @@ export function alertContent(alert: Alert, checked: Checked, answered: AnsweredI
 }
 
 /** Without numbers: a test is of the way, not of the alert. */
-export function alertTestContent(alert: Alert, insight: Insight | null, place: ContentPlace): NoticeContent {
+/** As a notice of the alert looks, with the chart as it is now; null: its insight was deleted. */
+export function alertTestContent(alert: Alert, answered: AnsweredInsight | null, place: ContentPlace): NoticeContent {
+  const insight = answered?.insight ?? null
   const name = alert.name || (insight ? nameOf(insight) : `Alert ${alert.id}`)
   return {
     type: 'alert.test',
@@ -79,7 +81,7 @@ export function alertTestContent(alert: Alert, insight: Insight | null, place: C
     lines: ['This is a test. No value is outside its bounds: somebody checked whether notices of this alert arrive.'],
     url: insight ? insightUrl(place, insight) : place.siteUrl,
     timezone: place.project.timezone,
-    items: [],
+    items: answered ? [itemOf(answered, place)] : [],
     source: { id: alert.id, name: alert.name, state: alert.state, is_test: true },
   }
 }

@@ -141,7 +141,7 @@ export const createDeliveries = (parts: DeliveryParts) => {
       return limit(String(project_id), async () =>
         outcomesOf(
           'alert' in source
-            ? await testAlert(parts, source.alert)
+            ? await testAlert(parts, source.alert, withTimeout(signal))
             : await store.write(await sendSubscription(parts, source.subscription, withTimeout(signal), true)),
         ),
       )

@@ -124,13 +124,14 @@ const targetsOf = async (
 }
 
 /** A notice that says it is a test, to everybody whom the alert tells. Returns the ids of its deliveries. */
-export async function testAlert(parts: NotificationParts, alert: Alert): Promise<readonly string[]> {
+export async function testAlert(parts: NotificationParts, alert: Alert, signal: AbortSignal): Promise<readonly string[]> {
   const { context, saved } = parts
   const { store } = context
   const project = await mustFind(store.read.projects.first({ id: alert.project_id }))
   const now = context.clock()
   const insight = await saved.insights.find(project, String(alert.insight_id)).catch(() => null)
-  const content = alertTestContent(alert, insight, { project, siteUrl: context.settings().siteUrl, now })
+  const found = insight && !insight.deleted ? await answered(parts, project, insight, signal) : null
+  const content = alertTestContent(alert, found, { project, siteUrl: context.settings().siteUrl, now })
   return store.write(async (tables) => {
     if (!(await tables.alerts.first({ id: alert.id }))) throw notFound()
     const targets = await targetsOf(parts, tables, alert, project)

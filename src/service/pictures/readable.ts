@@ -2,7 +2,7 @@
 
 const events: Readonly<Record<string, string>> = {
   $pageview: 'Pageview',
-  $pageleave: 'Page left',
+  $pageleave: 'Pageleave',
   $screen: 'Screen viewed',
   $autocapture: 'Click or input',
   $rageclick: 'Rage click',

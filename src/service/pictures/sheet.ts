@@ -33,8 +33,8 @@ interface TextOptions {
   readonly size?: number
   readonly className?: string
   readonly isBold?: boolean
-  /** The row of the answer that a click on it means. */
-  readonly pick?: number
+  /** The row of the answer that a click on it means, or more of its place. */
+  readonly pick?: number | string
 }
 export const label = (text: string, x: number, y: number, options: TextOptions = {}): Element =>
   element(

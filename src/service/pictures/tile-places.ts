@@ -15,9 +15,8 @@ export interface Tile {
 /** In pixels. A board narrower than `wideBoard` has one column; `aroundChart`: the title and the lines under the chart. */
 export const [rowHeight, tileGap, wideBoard] = [80, 16, 640]
 const aroundChart = 108
-const heightOf = (h: number) => h * rowHeight + (h - 1) * tileGap
 /** Of the chart of a tile that is so many rows high. */
-export const chartHeight = (h: number): number => Math.max(80, heightOf(h) - aroundChart)
+export const chartHeight = (h: number, row: number = rowHeight): number => Math.max(80, h * row + (h - 1) * tileGap - aroundChart)
 
 /** The place of a tile in an arrangement, if it has one. */
 export function placeOf({ layouts }: Pick<Tile, 'layouts'>, layout: Layout): GridPlace | null {

@@ -5,9 +5,10 @@ import { patch, post, remove } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { ConfirmButton, RemoveButton, useAction } from '../ui/forms.tsx'
+import { ConfirmButton, DialogButton, RemoveButton, useAction } from '../ui/forms.tsx'
+import { EditAlert } from './alert-form.tsx'
 import { Deliveries, useTest } from './deliveries.tsx'
-import { boundsText, checkIntervals, conditions, isWrong, lastDeliveryText, sendingOf, stateOf } from './notified.ts'
+import { boundsText, checkIntervals, conditions, isBeingChecked, isWrong, lastDeliveryText, sendingOf, stateOf } from './notified.ts'
 
 /** `hasLink`: where it is not seen which insight or dashboard it is about. */
 interface CardProps {
@@ -27,13 +28,17 @@ interface SharedProps {
   /** What it is about. */
   readonly children: ComponentChildren
   readonly actions: ComponentChildren
+  readonly onTested: () => void
 }
 
 /** What alerts and subscriptions have in common: the state, what became of the newest notice, the deliveries, and a test. */
-function Card({ name, state, bounds, path, latest, failure, children, actions }: SharedProps) {
+function Card({ name, state, bounds, path, latest, failure, children, actions, onTested }: SharedProps) {
   const { timezone, mayChange } = useProject()
   const [version, setVersion] = useState(0)
-  const test = useTest(path, () => setVersion((before) => before + 1))
+  const test = useTest(path, () => {
+    setVersion((before) => before + 1)
+    onTested()
+  })
   return (
     <li>
       <div>
@@ -80,6 +85,19 @@ export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { a
   const { insight } = alert
   const actions = (
     <>
+      {insight && (
+        <DialogButton label="Edit" of={name} title={`Edit ${name}`}>
+          {(close) => (
+            <EditAlert
+              alert={alert}
+              onSaved={() => {
+                close()
+                onChanged()
+              }}
+            />
+          )}
+        </DialogButton>
+      )}
       <button
         type="button"
         disabled={isBusy}
@@ -129,13 +147,13 @@ export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { a
       latest={alert.last_delivery}
       failure={failure}
       actions={actions}
+      onTested={onChanged}
     >
       {hasLink && (
         <p class="note wrap">
           {insight ? (
             <>
-              Of the insight{' '}
-              <a href={linkTo(link(`insights/${insight.short_id}`))}>{insight.name || insight.derived_name || `Insight ${insight.id}`}</a>.
+              <a href={linkTo(link(`insights/${insight.short_id}`))}>{insight.name || insight.derived_name || `Insight ${insight.id}`}</a>
             </>
           ) : (
             'Its insight was deleted.'
@@ -146,7 +164,9 @@ export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { a
         {checkIntervals.find(({ value }) => value === alert.calculation_interval)?.label}.{' '}
         {alert.last_checked_at
           ? `Last check: ${momentText(alert.last_checked_at, timezone)}, value ${alert.last_value === null ? 'none' : numberText(alert.last_value)}.`
-          : 'Not checked yet.'}
+          : isBeingChecked(alert)
+            ? 'Checking…'
+            : 'Not checked yet.'}
         {alert.snoozed_until && ` Snoozed until ${momentText(alert.snoozed_until, timezone)}.`}
       </p>
       {alert.last_error && <p class="field-error wrap">{alert.last_error}</p>}
@@ -180,7 +200,7 @@ export function SubscriptionCard({ subscription: one, hasLink = false, onChanged
     </>
   )
   return (
-    <Card name={name} state={state} path={path} latest={one.last_delivery} failure={failure} actions={actions}>
+    <Card name={name} state={state} path={path} latest={one.last_delivery} failure={failure} actions={actions} onTested={onChanged}>
       {hasLink && (
         <p class="note wrap">
           {one.resource_name === null ? (

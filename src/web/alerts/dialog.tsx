@@ -1,8 +1,11 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import type { SavedInsightAnswer } from '../../doors/answers/insights.ts'
 import type { MemberAnswer } from '../../doors/answers/members.ts'
 import type { AlertAnswer, SubscriptionAnswer } from '../../doors/answers/notifications.ts'
 import type { UserAnswer } from '../../doors/answers/users.ts'
-import { get, type Page, post, type Query } from '../lib/api.ts'
+import { AddInsight } from '../dashboards/add-tile.tsx'
+import { unwrapped } from '../insights/query.ts'
+import { get, type Page, patch, post, type Query } from '../lib/api.ts'
 import { sendsMail } from '../lib/mail.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { parameters } from '../lib/use-address.ts'
@@ -11,16 +14,12 @@ import { At } from '../ui/field-errors.tsx'
 import { CheckField, ChoiceField, Form, isChecked, TextField, TimeField, textOf, timeOf } from '../ui/forms.tsx'
 import { NoMail } from '../ui/no-mail.tsx'
 import { CopyButton, Dialog, ErrorBox, Working } from '../ui/parts.tsx'
+import { AlertForm, type NotifiedInsight } from './alert-form.tsx'
 import { type AlertNumbers, alertNumbers } from './alert-numbers.ts'
 import { AlertCard, SubscriptionCard } from './cards.tsx'
-import { checkIntervals, conditions } from './notified.ts'
+import { isBeingChecked } from './notified.ts'
 
 // What a saved insight sends by itself: alerts when a number leaves its bounds, and itself on a schedule.
-
-export interface NotifiedInsight {
-  readonly id: number
-  readonly query: Query
-}
 
 /** Of a webhook, which is shown once. */
 function Secret({ secret }: { secret: string | null }) {
@@ -93,112 +92,42 @@ function Alerts({
     (signal) => get<Page<AlertAnswer>>(api(`alerts/?insight_id=${insight.id}&limit=50`), signal),
     [insight.id],
   )
+  useEffect(() => {
+    if (!value?.results.some(isBeingChecked)) return
+    const timer = setTimeout(reload, lookAgainMs)
+    return () => clearTimeout(timer)
+  }, [value])
   return (
     <>
       {error && <ErrorBox error={error} retry={reload} />}
       {!value && !error && <Working what="Reading alerts" />}
-      {value?.results.length === 0 && <p class="note">None yet.</p>}
       <ul class="cards">
         {value?.results.map((alert) => (
           <AlertCard key={alert.id} alert={alert} onChanged={reload} />
         ))}
       </ul>
-      <NewAlert
-        insight={insight}
-        numbers={numbers}
-        onMade={(made) => {
-          onSecret(made.webhook_secret)
-          reload()
-        }}
-      />
+      <section class="block">
+        <h3>New alert</h3>
+        <AlertForm
+          insight={insight}
+          numbers={numbers}
+          onSaved={(made) => {
+            onSecret(made.webhook_secret)
+            reload()
+          }}
+        />
+      </section>
     </>
   )
 }
 
-/** Members, of whom some get the mail. */
-function useMembers(): readonly UserAnswer[] {
-  const { project } = useSession()
-  const { value } = useLoaded(
-    (signal) => get<Page<MemberAnswer>>(`api/organizations/${project.organization}/members/?limit=200`, signal),
-    [project.organization],
-  )
-  return value?.results.map(({ user }) => user) ?? []
-}
+const lookAgainMs = 1500
 
-/** Of the threshold, as errors call them. */
-const bounds = ['threshold.configuration.bounds', 'threshold.configuration', 'threshold'] as const
-
-const numberIn = (form: HTMLFormElement, name: string): number | null => (textOf(form, name) === '' ? null : Number(textOf(form, name)))
-
-function NewAlert({
-  insight,
-  numbers: { options, unit, hasIntervals },
-  onMade,
-}: {
-  insight: NotifiedInsight
-  numbers: AlertNumbers
-  onMade: (alert: AlertAnswer) => void
-}) {
-  const { api } = useProject()
-  const { user } = useSession()
-  const members = useMembers()
-  const { value: hasMail } = useLoaded(sendsMail, [])
-  const [condition, setCondition] = useState('absolute_value')
-  const [isShare, setShare] = useState(false)
-  const percent = condition !== 'absolute_value' && isShare
-  const shownUnit = percent ? ' (%)' : unit === '' ? '' : ` (${unit})`
-  const send = async (form: HTMLFormElement) => {
-    const bound = (name: string) => {
-      const given = numberIn(form, name)
-      return given === null ? null : percent ? given / 100 : given
-    }
-    const made = await post<AlertAnswer>(api('alerts/'), {
-      insight: insight.id,
-      name: textOf(form, 'name'),
-      condition: { type: condition },
-      threshold: { configuration: { type: percent ? 'percentage' : 'absolute', bounds: { lower: bound('lower'), upper: bound('upper') } } },
-      config: { type: 'TrendsAlertConfig', series_index: Number(textOf(form, 'series_index')) },
-      calculation_interval: textOf(form, 'calculation_interval'),
-      subscribed_users: members.filter(({ id }) => hasMail && isChecked(form, `user-${id}`)).map(({ id }) => id),
-      webhook_url: textOf(form, 'webhook_url') || null,
-    })
-    form.reset()
-    onMade(made)
-  }
-  return (
-    <section class="block">
-      <h3>New alert</h3>
-      <Form submit="Create the alert" send={send}>
-        <TextField name="name" label="Name" required maxLength={255} />
-        {options.length > 1 ? (
-          <ChoiceField name="series_index" of="config.series_index" label="Number" value={options[0]!.value} options={options} />
-        ) : (
-          <input type="hidden" name="series_index" value={options[0]!.value} />
-        )}
-        {hasIntervals && <ChoiceField name="condition" label="Compare" value={condition} options={conditions} onChange={setCondition} />}
-        {condition !== 'absolute_value' && (
-          <CheckField name="share" of="threshold.configuration.type" label="As a percentage of the previous number" onChange={setShare} />
-        )}
-        <div class="two">
-          <TextField name="lower" of={[...bounds, `${bounds[0]}.lower`]} type="number" step="any" label={`Alert below${shownUnit}`} />
-          <TextField name="upper" of={`${bounds[0]}.upper`} type="number" step="any" label={`Alert above${shownUnit}`} />
-        </div>
-        <ChoiceField name="calculation_interval" label="Check" value="daily" options={checkIntervals} />
-        <fieldset>
-          <legend>Mail to</legend>
-          <NoMail instead="A webhook works without one." />
-          {hasMail && (
-            <At of="subscribed_users">
-              {members.map((one) => (
-                <CheckField key={one.id} name={`user-${one.id}`} label={one.first_name || one.email} value={one.uuid === user.uuid} />
-              ))}
-            </At>
-          )}
-        </fieldset>
-        <TextField name="webhook_url" type="url" label="Webhook (optional)" placeholder="https://" maxLength={2000} />
-      </Form>
-    </section>
-  )
+/** A saved insight first, then its alert. */
+export function NewAlertDialog({ onClose }: { onClose: () => void }) {
+  const [chosen, setChosen] = useState<SavedInsightAnswer | null>(null)
+  if (chosen) return <NotificationsDialog insight={{ id: chosen.id, query: unwrapped(chosen.query) }} onClose={onClose} />
+  return <AddInsight title="New alert: of which insight?" known={new Set()} onAdd={setChosen} onClose={onClose} />
 }
 
 const frequencies = [

@@ -5,8 +5,8 @@ import { momentText, numberText } from '../lib/format.ts'
 
 export const conditions = [
   { value: 'absolute_value', label: 'The number' },
-  { value: 'relative_increase', label: 'Its increase from the interval before' },
-  { value: 'relative_decrease', label: 'Its decrease from the interval before' },
+  { value: 'relative_increase', label: 'Increase from the previous period' },
+  { value: 'relative_decrease', label: 'Decrease from the previous period' },
 ]
 export const checkIntervals = [
   { value: 'hourly', label: 'Every hour' },
@@ -20,6 +20,10 @@ export function boundsText({ type, bounds: { lower, upper } }: AlertAnswer['thre
   const shown = (bound: number) => (type === 'percentage' ? `${numberText(bound * 100)}%` : numberText(bound))
   return [lower === null ? '' : `less than ${shown(lower)}`, upper === null ? '' : `more than ${shown(upper)}`].filter(Boolean).join(' or ')
 }
+
+/** Alerts are checked when they are made or changed. */
+export const isBeingChecked = ({ enabled, last_checked_at, updated_at }: AlertAnswer): boolean =>
+  enabled && last_checked_at === null && Date.now() - Date.parse(updated_at) < 60_000
 
 export interface Shown {
   readonly text: string

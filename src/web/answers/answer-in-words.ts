@@ -58,12 +58,15 @@ const nameAt = ({ labels }: TimeChart, at: number): string => axisLabels(labels)
 
 const lowered = (text: string) => (/^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text)
 
+/** `Pageview events` */
+const eventsText = (name: string) => (/\bevents?$/i.test(name) ? lowered(name) : `${name} events`)
+
 function aboutNode(node: SeriesNode): string {
   const own = textIn(node, 'custom_name')
   if (own !== '') return own
   const name = textIn(node, 'event') || textIn(node, 'name')
   const counted = readableSeries(name, textIn(node, 'math'), textIn(node, 'math_property'))
-  return ['', 'total'].includes(textIn(node, 'math')) ? `times ${counted}` : lowered(counted)
+  return ['', 'total'].includes(textIn(node, 'math')) ? eventsText(counted) : lowered(counted)
 }
 
 /** What a series or a formula is called. */
@@ -120,7 +123,7 @@ function ofSteps({ groups }: Extract<Chart, { kind: 'funnel' }>, isSplit: boolea
           },
         ]),
     ...(later.length > 1 && lost > 0
-      ? [{ value: numberText(lost, shares), about: `left before ${worst![1].name}, more than elsewhere`, change: null }]
+      ? [{ value: numberText(lost, shares), about: `dropped off before ${worst![1].name}: the biggest drop-off`, change: null }]
       : []),
   ]
 }

@@ -73,6 +73,9 @@ export function LegendTable({
   const hasTime = query.kind !== 'StickinessQuery'
   const keysOf = ({ part, previous }: Row) => [part.key, ...(previous ? [previous.part.key] : [])]
   const total = (value: number | null | undefined) => (value === undefined ? '…' : numberText(value, chart.format))
+  // People of the last days are no number of the whole range: then the last interval stands for it.
+  const hasTotals = !rows.every(({ series }) => totals[series.row] === null)
+  const latest = ({ values }: Series) => numberText(values[over - 1] ?? null, chart.format)
   const shareOf = ({ series }: Row): string => {
     const whole = wholes.find(({ order }) => order === Number(answered[series.row]?.order ?? 0))?.now
     const own = totals[series.row]
@@ -85,11 +88,11 @@ export function LegendTable({
           <thead>
             <tr>
               <th>Series</th>
-              {isTrend && <th class="number">Total</th>}
+              {isTrend && <th class="number">{hasTotals ? 'Total' : 'Latest'}</th>}
               {isCompared && <th class="number">Change</th>}
               {hasTime && <th class="wide-only">Trend</th>}
               {hasTime && <th class="number wide-only">Average by {interval}</th>}
-              {isSplit && <th class="number">Share</th>}
+              {isSplit && hasTotals && <th class="number">Share</th>}
             </tr>
           </thead>
           <tbody>
@@ -130,7 +133,11 @@ export function LegendTable({
                   {isTrend && (
                     <td class="number">
                       {totals[series.row] == null || answered[series.row]?.action === null ? (
-                        total(totals[series.row])
+                        hasTotals ? (
+                          total(totals[series.row])
+                        ) : (
+                          latest(series)
+                        )
                       ) : (
                         <PeopleButton
                           label={`${total(totals[series.row])}: ${part.label}`}
@@ -148,7 +155,7 @@ export function LegendTable({
                     </td>
                   )}
                   {hasTime && <td class="number wide-only">{average(meanOf(series, over), chart.format)}</td>}
-                  {isSplit && <td class="number">{shareOf(row)}</td>}
+                  {isSplit && hasTotals && <td class="number">{shareOf(row)}</td>}
                 </tr>
               )
             })}

@@ -56,8 +56,8 @@ export function ChartView({ chart: whole, title, height = 340, legend: outside, 
   const isOverTime = chart.kind === 'lines' || chart.kind === 'bars'
   /** What was clicked says what it is. */
   const pick = (event: MouseEvent) => {
-    const [series, index = -1] = (event.target as Element).getAttribute('data-pick')?.split(' ').map(Number) ?? []
-    if (series !== undefined) onPick?.({ series, index })
+    const [series, index = -1, lost = 0] = (event.target as Element).getAttribute('data-pick')?.split(' ').map(Number) ?? []
+    if (series !== undefined) onPick?.({ series, index, ...(lost === 1 && { isLost: true }) })
   }
   return (
     <div class="chart">

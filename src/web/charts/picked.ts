@@ -4,4 +4,6 @@ export interface Picked {
   readonly series: number
   /** Of the labels, the steps or the columns; below 0: the whole row. */
   readonly index: number
+  /** Of a funnel: those who left before the step. */
+  readonly isLost?: boolean
 }

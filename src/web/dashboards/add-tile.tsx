@@ -10,12 +10,14 @@ import { insightName } from './tile.tsx'
 
 /** Chooses a saved insight. */
 export function AddInsight({
+  title = 'Add insights',
   known,
   onAdd,
   onClose,
 }: {
+  title?: string
   known: ReadonlySet<number>
-  onAdd: (id: number) => Promise<void>
+  onAdd: (insight: SavedInsightAnswer) => Promise<void> | void
   onClose: () => void
 }) {
   const { api, link } = useProject()
@@ -26,7 +28,7 @@ export function AddInsight({
   )
   const build = <a href={linkTo(link('insights'))}>Build one</a>
   return (
-    <Dialog title="Add an insight" onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <Search label="Search saved insights" autofocus value={search} onChange={setSearch} />
       {failure}
       <ListState
@@ -42,10 +44,10 @@ export function AddInsight({
           <ul class="people">
             {insights.map((one) => (
               <li key={one.id}>
-                <button type="button" class="plain cell" disabled={known.has(one.id)} onClick={() => act(() => onAdd(one.id))}>
+                <button type="button" class="plain cell" disabled={known.has(one.id)} onClick={() => act(async () => onAdd(one))}>
                   {insightName(one)}
                 </button>
-                {known.has(one.id) && <span class="note"> is on it</span>}
+                {known.has(one.id) && <span class="note"> Added</span>}
               </li>
             ))}
           </ul>

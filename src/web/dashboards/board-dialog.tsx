@@ -32,10 +32,7 @@ export function BoardDialog({ open, dashboard, change, onChanged, onClose }: Pro
       {open.what === 'insight' && (
         <AddInsight
           known={new Set(dashboard.tiles.flatMap(({ insight }) => insight?.id ?? []))}
-          onAdd={async (insight) => {
-            await change({ tiles: [{ insight }] })
-            onClose()
-          }}
+          onAdd={({ id }) => change({ tiles: [{ insight: id }] })}
           onClose={onClose}
         />
       )}

@@ -38,7 +38,7 @@ export function BoardFiltersBar({
   }
   return (
     <div class="board-filters">
-      <DateRange label="Dates of all tiles" none="Dates of each insight" value={{ from: from ?? '', to: to ?? '' }} onChange={setDates} />
+      <DateRange label="Dates of all tiles" none="Default dates" value={{ from: from ?? '', to: to ?? '' }} onChange={setDates} />
       <Filters
         key={resets}
         filters={properties}

@@ -24,6 +24,10 @@ import { TileMenu } from './tile-menu.tsx'
 import { Tiles } from './tiles.tsx'
 import { type Change, useChanges } from './use-changes.ts'
 import { useLook } from './use-look.ts'
+import { LiveSign, useWall, WallBar } from './wall.tsx'
+
+/** Over and under the tiles of a wall, in pixels. */
+const aroundWall = 66
 
 export function Board({ id, place }: { id: string; place: Address }) {
   const { api } = useProject()
@@ -54,13 +58,13 @@ function Additions({ dashboard, onOpen }: { dashboard: WholeDashboardAnswer; onO
   return (
     <>
       <button type="button" onClick={() => onOpen({ what: 'insight' })}>
-        Add an insight
+        Add insight
       </button>
       <a class="button" href={linkTo(link('insights/new'), { dashboard: String(dashboard.id) })}>
-        Add a question
+        New chart
       </a>
       <button type="button" onClick={() => onOpen({ what: 'text' })}>
-        Add a text
+        Add text
       </button>
     </>
   )
@@ -84,13 +88,20 @@ function OpenBoard({
   const [asking, setAsking] = useState({ round: 0, isForced: false })
   const [isArranging, setArranging] = useState(false)
   const queue = useMemo(createQueue, [])
-  const { look, isChanged, isLive, lookAt, setLive } = useLook(dashboard, place, () =>
+  const { look, isChanged, isLive, isOnWall, lookAt, setLive, setWall } = useLook(dashboard, place, () =>
     setAsking((before) => ({ ...before, isForced: false })),
   )
   const { override, filters, values } = look
   const board = useRef<HTMLDivElement>(null)
   const position = usePosition(isLive, queue.isBusy)
   useEffect(() => whenPrinted(queue.wakeAll), [])
+  useWall(isOnWall, () => setWall(false))
+  const [height, setHeight] = useState(window.innerHeight)
+  useEffect(() => {
+    const follow = () => setHeight(window.innerHeight)
+    window.addEventListener('resize', follow)
+    return () => window.removeEventListener('resize', follow)
+  }, [])
 
   const keep = () =>
     tryTo(
@@ -99,21 +110,77 @@ function OpenBoard({
         setAsking((before) => ({ round: before.round + 1, isForced: false }))
       }),
     )
+  /** The browser may refuse to take its own bars away; the tiles fill its window anyway. */
+  const showOnWall = () => {
+    setWall(true)
+    document.documentElement.requestFullscreen?.().catch(() => undefined)
+  }
   const removeTile = async (tile: TileAnswer) => {
     await change({ tiles: [{ id: tile.id, deleted: true }] })
     const name = tile.insight ? insightName(tile.insight) : 'The text'
-    offerUndo({ text: `${name} is not on the dashboard any more.`, undo: () => change({ tiles: [{ id: tile.id, deleted: false }] }) })
+    offerUndo({ text: `${name} was removed from the dashboard.`, undo: () => change({ tiles: [{ id: tile.id, deleted: false }] }) })
   }
 
+  const tiles =
+    dashboard.tiles.length === 0 ? (
+      <Empty title="This dashboard is empty">
+        <p>Add charts of insights, new charts or texts with the buttons above.</p>
+      </Empty>
+    ) : (
+      <Tiles
+        tiles={dashboard.tiles}
+        isArranging={isArranging && !isOnWall}
+        fitInto={isOnWall ? height - aroundWall : null}
+        onSave={savePlaces}
+        render={(tile, height) =>
+          tile.insight ? (
+            <InsightTile
+              insight={tile.insight}
+              dashboard={dashboard.id}
+              look={look}
+              hasDescription={tile.show_description === true}
+              round={asking.round}
+              isForced={asking.isForced}
+              position={position}
+              queue={queue}
+              height={height}
+            />
+          ) : (
+            <TextTile body={tile.text?.body ?? ''} />
+          )
+        }
+        menu={(tile) => (
+          <TileMenu
+            tile={tile}
+            dashboard={dashboard}
+            look={look}
+            change={change}
+            tryTo={tryTo}
+            onOpen={setOpen}
+            onRemove={() => tryTo(removeTile(tile))}
+          />
+        )}
+      />
+    )
+  if (isOnWall)
+    return (
+      <div class="board-page wall" ref={board}>
+        {tiles}
+        <WallBar title={boardTitle(dashboard)} position={position} onLeave={() => setWall(false)} />
+      </div>
+    )
   return (
     <div class="board-page" ref={board}>
       <BoardHead dashboard={dashboard} change={canChange ? change : null}>
         <Additions dashboard={dashboard} onOpen={setOpen} />
         <button type="button" aria-pressed={isArranging} onClick={() => setArranging(!isArranging)}>
-          {isArranging ? 'Done' : 'Arrange'}
+          {isArranging ? 'Done' : 'Edit layout'}
         </button>
         <button type="button" aria-pressed={isLive} title="The tiles follow the events as they arrive" onClick={() => setLive(!isLive)}>
-          Live
+          {isLive ? <LiveSign position={position} /> : 'Live'}
+        </button>
+        <button type="button" title="Only the tiles, live: for a screen on a wall" onClick={showOnWall}>
+          Full screen
         </button>
         <button type="button" onClick={() => setAsking((before) => ({ round: before.round + 1, isForced: true }))}>
           Refresh
@@ -145,45 +212,7 @@ function OpenBoard({
           the same. A narrow screen has an arrangement of its own.
         </p>
       )}
-      {dashboard.tiles.length === 0 ? (
-        <Empty title="Nothing on it yet">
-          <p>Add an insight, a question or a text above.</p>
-        </Empty>
-      ) : (
-        <Tiles
-          tiles={dashboard.tiles}
-          isArranging={isArranging}
-          onSave={savePlaces}
-          render={(tile, height) =>
-            tile.insight ? (
-              <InsightTile
-                insight={tile.insight}
-                dashboard={dashboard.id}
-                look={look}
-                hasDescription={tile.show_description === true}
-                round={asking.round}
-                isForced={asking.isForced}
-                position={position}
-                queue={queue}
-                height={height}
-              />
-            ) : (
-              <TextTile body={tile.text?.body ?? ''} />
-            )
-          }
-          menu={(tile) => (
-            <TileMenu
-              tile={tile}
-              dashboard={dashboard}
-              look={look}
-              change={change}
-              tryTo={tryTo}
-              onOpen={setOpen}
-              onRemove={() => tryTo(removeTile(tile))}
-            />
-          )}
-        />
-      )}
+      {tiles}
       {open && <BoardDialog open={open} dashboard={dashboard} change={change} onChanged={onChanged} onClose={() => setOpen(null)} />}
     </div>
   )
@@ -209,8 +238,6 @@ function BoardHead({
     </PageHead>
   )
 }
-
-const toggleFullScreen = (element: HTMLElement) => (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen())
 
 interface MoreProps {
   readonly dashboard: WholeDashboardAnswer
@@ -238,9 +265,6 @@ function MoreMenu({ dashboard, board, queue, change, tryTo, onOpen }: MoreProps)
   }
   return (
     <Menu label="More">
-      <button type="button" class="plain" onClick={() => tryTo(toggleFullScreen(board.current!))}>
-        Full screen
-      </button>
       <button type="button" class="plain" onClick={() => void print(queue, board.current!)}>
         Print
       </button>

@@ -12,6 +12,8 @@ import { type SavePlaces, usePlaces } from './use-places.ts'
 interface Props {
   readonly tiles: readonly TileAnswer[]
   readonly isArranging: boolean
+  /** All of them in this height, without what changes them; null: as high as they are. */
+  readonly fitInto: number | null
   readonly onSave: SavePlaces
   render(tile: TileAnswer, height: number): ComponentChild
   menu(tile: TileAnswer): ComponentChild
@@ -31,8 +33,11 @@ const arrows: Readonly<Record<string, readonly [number, number]>> = {
   ArrowDown: [0, 1],
 }
 
+/** Of a row that is fitted into a screen: with less, charts cannot be read. */
+const [leastRow, mostRow] = [44, 200]
+
 /** The tiles on their grid, which can be moved and resized by pointer, touch, keys and buttons. */
-export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
+export function Tiles({ tiles, isArranging, fitInto, onSave, render, menu }: Props) {
   const { link } = useProject()
   const [ref, width] = useWidth<HTMLDivElement>()
   const [drag, setDrag] = useState<Drag | null>(null)
@@ -40,6 +45,8 @@ export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
   const layout: Layout = width >= wideBoard ? 'sm' : 'xs'
   const { places, shown: shownPlaces, show, keep, revert } = usePlaces(tiles, layout, onSave)
   const column = (width + tileGap) / columnCount
+  const rows = Math.max(1, ...places.map(({ y, h }) => y + h))
+  const row = fitInto === null ? rowHeight : Math.min(mostRow, Math.max(leastRow, Math.floor((fitInto + tileGap) / rows) - tileGap))
 
   const put = (next: readonly Placed[], id: number) => {
     const tile = next.find((one) => one.id === id)
@@ -97,7 +104,7 @@ export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
       <p class="hidden" role="status" aria-live="polite">
         {said}
       </p>
-      <div class={`board${isArranging ? ' arranging' : ''}`} ref={ref}>
+      <div class={`board${isArranging ? ' arranging' : ''}`} ref={ref} style={{ gridAutoRows: `${row}px` }}>
         {width > 0 &&
           shown.map((id) => {
             const [tile, at] = [byId.get(id), places.find((one) => one.id === id)]
@@ -111,14 +118,8 @@ export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
                 aria-label={name}
               >
                 <header>
-                  {tile.insight ? (
-                    <h2>
-                      <a href={insightLink(link, tile.insight)}>{name}</a>
-                    </h2>
-                  ) : (
-                    <span />
-                  )}
-                  <span class="tile-tools">
+                  {tile.insight ? <h2>{fitInto === null ? <a href={insightLink(link, tile.insight)}>{name}</a> : name}</h2> : <span />}
+                  <span class="tile-tools" hidden={fitInto !== null}>
                     {isArranging && (
                       <>
                         <button type="button" class="plain handle" aria-label={`Move ${name}: arrow keys`} {...handle(id, 'move')}>
@@ -135,7 +136,7 @@ export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
                     </Menu>
                   </span>
                 </header>
-                {render(tile, chartHeight(at.h))}
+                {render(tile, chartHeight(at.h, row))}
               </section>
             )
           })}

@@ -27,12 +27,16 @@ export function useLook(dashboard: WholeDashboardAnswer, place: Place, onLook: (
     look,
     /** From what the dashboard has for everybody. */
     isChanged: override !== null || Object.keys(values).length > 0,
-    isLive: place.search.has('live'),
+    isLive: place.search.has('live') || place.search.has('wall'),
+    /** Only the tiles, as large as the screen lets them be. */
+    isOnWall: place.search.has('wall'),
     lookAt(next: BoardFilters | null, nextValues: Look['values']): void {
       onLook()
       const isEmpty = Object.keys(nextValues).length === 0
       address({ filters: next && JSON.stringify(next), values: isEmpty ? null : JSON.stringify(nextValues) })
     },
     setLive: (isOn: boolean): void => address({ live: isOn ? '1' : null }),
+    /** Who leaves it still follows the events. */
+    setWall: (isOn: boolean): void => address(isOn ? { wall: '1' } : { wall: null, live: '1' }),
   }
 }

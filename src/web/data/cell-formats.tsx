@@ -34,13 +34,13 @@ export function CellFormatFields({ cells, onChange }: { cells: CellFormats; onCh
           <Select
             label="Times are written as"
             value={time ?? seen}
-            options={[{ value: seen, label: 'what they look like' }, ...timeFormats.map((value) => ({ value, label: times[value] }))]}
+            options={[{ value: seen, label: 'detect' }, ...timeFormats.map((value) => ({ value, label: times[value] }))]}
             onChange={(value) => change({ time: value === seen ? undefined : (value as (typeof timeFormats)[number]) })}
           />
         </li>
         {time !== 'seconds' && time !== 'milliseconds' && (
           <li>
-            <span>Without a zone they are of</span>
+            <span>Time zone of times without one</span>
             <Picker
               label="Time zone of times"
               text={timezone.replaceAll('_', ' ')}
@@ -54,7 +54,7 @@ export function CellFormatFields({ cells, onChange }: { cells: CellFormats; onCh
           <Select
             label="Numbers are written as"
             value={numbers ?? seen}
-            options={[{ value: seen, label: 'texts stay texts' }, ...numberFormats.map((value) => ({ value, label: value }))]}
+            options={[{ value: seen, label: 'do not convert' }, ...numberFormats.map((value) => ({ value, label: value }))]}
             onChange={(value) => change({ numbers: value === seen ? undefined : (value as (typeof numberFormats)[number]) })}
           />
         </li>

@@ -45,7 +45,7 @@ export function EventDefinitions({ place }: { place: Place }) {
         what="events"
         head={[
           { title: 'Event', by: ({ name }) => name },
-          { title: 'Arrived', by: ({ count }) => count, isNumber: true },
+          { title: 'Count', by: ({ count }) => count, isNumber: true },
           { title: 'Last seen', by: ({ last_seen_at }) => last_seen_at },
           { title: 'First seen', by: ({ created_at }) => created_at },
           null,

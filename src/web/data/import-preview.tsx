@@ -14,9 +14,9 @@ import type { OpenedFile } from './read-file.ts'
 
 const fields: Readonly<Record<Field, string>> = {
   event: 'Event',
-  distinct_id: 'Distinct id',
+  distinct_id: 'Person (distinct id)',
   timestamp: 'Time',
-  uuid: 'Id of the event',
+  uuid: 'Event ID',
   properties: 'Properties as JSON',
 }
 const isNeeded = (field: Field) => (neededFields as readonly Field[]).includes(field)
@@ -76,7 +76,7 @@ export function ImportPreview({
           Import
         </button>
         <button type="button" onClick={onLeave}>
-          Do not import
+          Cancel
         </button>
         <span class="note">Nothing is stored yet.</span>
       </p>

@@ -92,7 +92,7 @@ export function Import() {
       {agreedError && <ErrorBox error={agreedError} retry={reload} />}
       {agreed && (
         <p class="note">
-          {numberText(agreed.imported_events)} events of this project were imported so far.{' '}
+          {numberText(agreed.imported_events)} past events of this project were received so far, in files or from clients.{' '}
           {agreed.limits.total_events !== null && `At most ${numberText(agreed.limits.total_events)} may be. `}
           {agreed.limits.events_per_minute !== null && `At most ${numberText(agreed.limits.events_per_minute)} are taken in a minute. `}
           {agreed.approved_at !== null && `Approved ${momentText(agreed.approved_at, timezone)}.`}

@@ -47,7 +47,7 @@ export function ImportsList({ list }: { list: Listed<ImportAnswer> }) {
         head={[
           'File',
           { title: 'Stored', by: ({ events }) => events, isNumber: true },
-          { title: 'Stored before', by: ({ duplicates }) => duplicates, isNumber: true },
+          { title: 'Duplicates', by: ({ duplicates }) => duplicates, isNumber: true },
           'State',
           'By',
           { title: 'Began', by: ({ created_at }) => created_at },

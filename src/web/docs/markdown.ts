@@ -112,6 +112,17 @@ export interface Hit {
 }
 const around = 70
 
+const plainText = (text: string): string =>
+  inlineOf(text)
+    .map((part) => part.text)
+    .join('')
+
+/** Where a word begins with this; below 0: nowhere. */
+function placeOf(text: string, begin: string): number {
+  for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at + 1)) if (!/[\p{L}\p{N}]/u.test(text[at - 1] ?? ' ')) return at
+  return -1
+}
+
 /** The first place in each part of a document that has all of these words. */
 export function searchIn(markdown: string, search: string): readonly Hit[] {
   const words = search.toLowerCase().split(' ').filter(Boolean)
@@ -119,11 +130,12 @@ export function searchIn(markdown: string, search: string): readonly Hit[] {
   let [heading, anchor] = ['', '']
   for (const block of blocksOf(markdown)) {
     if (block.kind === 'heading') [heading, anchor] = [block.text, block.anchor]
-    const text =
-      block.kind === 'list' ? block.items.join(' ') : block.kind === 'table' ? block.rows.map((row) => row.join(' ')).join(' ') : block.text
+    const parts =
+      block.kind === 'list' ? block.items : block.kind === 'table' ? block.rows.map((row) => row.join(' ')) : [block.text]
+    const text = parts.map((part) => (block.kind === 'code' ? part : plainText(part))).join(' ')
     const whole = `${heading} ${text}`.toLowerCase()
-    if (hits.has(anchor) || !words.every((word) => whole.includes(word))) continue
-    const found = Math.max(0, text.toLowerCase().indexOf(words[0] ?? ''))
+    if (hits.has(anchor) || !words.every((word) => placeOf(whole, word) >= 0)) continue
+    const found = Math.max(0, placeOf(text.toLowerCase(), words[0] ?? ''))
     const excerpt = text.slice(Math.max(0, found - around), found + around)
     hits.set(anchor, { heading, anchor, excerpt })
   }

@@ -104,7 +104,7 @@ export function InsightHead(props: Props) {
               Share
             </button>
             <button type="button" onClick={() => onDialog('notifications')}>
-              Notify…
+              Alerts
             </button>
           </>
         )}

@@ -31,7 +31,7 @@ const listedKinds = [
 const whose = [
   { value: '', label: 'All' },
   { value: 'favorites', label: 'Favorites' },
-  { value: 'own', label: 'Made by me' },
+  { value: 'own', label: 'Created by me' },
 ]
 const orders = [
   { value: '', label: 'Changed last' },
@@ -101,7 +101,7 @@ export function SavedList({ place }: { place: Place }) {
       <ListTable
         list={list}
         what="saved insights"
-        head={[<FavoriteHead key="star" />, 'Name', 'Kind', 'Made by', 'Changed', null]}
+        head={[<FavoriteHead key="star" />, 'Name', 'Kind', 'Created by', 'Changed', null]}
         empty={
           isNarrowed ? 'No insight fits. Search for something shorter, or remove a choice above.' : 'None yet: build one above and save it.'
         }

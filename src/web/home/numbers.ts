@@ -73,5 +73,5 @@ export function changeText(now: number, before: number): string {
   if (before === 0) return now === 0 ? 'as the day before: none' : 'none the day before'
   const share = (now - before) / Math.abs(before)
   if (Math.abs(share) < 0.0005) return 'as the day before'
-  return `${share > 0 ? '▲' : '▼'} ${changeOf(now, before)} on the day before`
+  return `${share > 0 ? '▲' : '▼'} ${changeOf(now, before)} vs. the day before`
 }

@@ -7,6 +7,9 @@ import { parameters } from '../lib/use-address.ts'
 import { useAction } from '../ui/forms.tsx'
 import { ListState, Search, useList } from '../ui/list-table.tsx'
 import { Dialog } from '../ui/parts.tsx'
+import { questionInWords } from './in-words.ts'
+
+const longestName = 400
 
 // A tile of a question that is no insight: it is on its dashboard only, until it is saved.
 
@@ -14,7 +17,8 @@ import { Dialog } from '../ui/parts.tsx'
 export function useTileOf(query: Query) {
   const { api, link } = useProject()
   return async (dashboard: number): Promise<void> => {
-    await post(api('insights/'), { query: { kind: 'InsightVizNode', source: query }, saved: false, dashboards: [dashboard] })
+    const derived_name = questionInWords(query).slice(0, longestName)
+    await post(api('insights/'), { query: { kind: 'InsightVizNode', source: query }, derived_name, saved: false, dashboards: [dashboard] })
     go(linkTo(link(`dashboards/${dashboard}`)))
   }
 }

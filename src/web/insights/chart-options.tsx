@@ -32,8 +32,9 @@ export function ChartOptions({ query, onChange }: Props) {
   const hasSeveral = listIn(query, 'series').length + listIn(filter, 'formulaNodes').length > 1
   return (
     <details class="inline-details">
-      <summary>Axes and labels</summary>
-      <div class="popup">
+      <summary>Options</summary>
+      <div class="popup chart-options">
+        <h3>Numbers</h3>
         <div class="inline">
           <Select
             label="Format of the numbers"
@@ -64,6 +65,7 @@ export function ChartOptions({ query, onChange }: Props) {
         </div>
         {isDrawn && (
           <>
+            <h3>Axes and lines</h3>
             <div class="inline">
               {check('showValuesOnSeries', 'Numbers on the chart')}
               {isStack && check('showPercentStackView', 'Shares of the total')}
@@ -94,6 +96,7 @@ export function ChartOptions({ query, onChange }: Props) {
                 </>
               )}
             </div>
+            <h3>Goal lines</h3>
             <GoalLines
               goals={listIn<Goal>(filter, 'goalLines')}
               onChange={(goals) => set('goalLines', goals.length > 0 ? goals : undefined)}
@@ -133,17 +136,17 @@ function GoalLines({ goals, onChange }: { goals: readonly Goal[]; onChange: (goa
           </button>
         </span>
       ))}
-      <input aria-label="Name of the goal line" placeholder="Goal" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+      <input aria-label="Name of the goal line" placeholder="Label, for example Goal" value={name} onInput={(event) => setName(event.currentTarget.value)} />
       <input
         aria-label="Number of the goal line"
-        placeholder="at 1000"
+        placeholder="Value"
         inputMode="decimal"
         size={8}
         value={value}
         onInput={(event) => setValue(event.currentTarget.value)}
       />
       <button type="submit" disabled={Number.isNaN(number)}>
-        Add a goal line
+        Add goal line
       </button>
     </form>
   )

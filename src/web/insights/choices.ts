@@ -35,12 +35,12 @@ export const maths: readonly Option[] = [
     {
       weekly_active: 'Weekly active people',
       monthly_active: 'Monthly active people',
-      first_time_for_user: 'First time of a person',
+      first_time_for_user: 'First time',
       first_matching_event_for_user: 'First match of a person',
     },
     'People over time',
   ),
-  ...options(numbers, 'Numbers of a property'),
+  ...options(numbers, 'Property value'),
   ...options(
     Object.fromEntries(Object.entries(counts).map(([name, label]) => [`${name}_count_per_actor`, `${label} per person`])),
     'Events of each person',
@@ -118,10 +118,10 @@ export const numberFormats = options({
   duration_ms: 'Duration in ms',
   short: 'Short',
 })
-export const smoothings = options({ 1: 'Not smoothed', 3: 'Mean of 3', 7: 'Mean of 7', 14: 'Mean of 14', 30: 'Mean of 30' })
+export const smoothings = options({ 1: 'No smoothing', 3: 'Average of 3', 7: 'Average of 7', 14: 'Average of 14', 30: 'Average of 30' })
 
 export const funnelShapes = options({ steps: 'Steps', time_to_convert: 'Time to convert', trends: 'Conversion over time' })
-export const funnelOrders = options({ ordered: 'In this order', strict: 'In this order, nothing between', unordered: 'In any order' })
+export const funnelOrders = options({ ordered: 'In this order', strict: 'Strict order, nothing between', unordered: 'In any order' })
 export const attributions = options({
   first_touch: 'the first step',
   last_touch: 'the last step',

@@ -92,7 +92,7 @@ function inBox(query: Query, { boxplot_data: boxes }: Answer, at: number): Chose
   return { title, source: insightActors(query, { series: Number(row.series_index ?? 0), day: row.day, ...periodOf(row) }) }
 }
 
-function inFunnel(query: Query, answer: Answer, chart: Chart, { series, index }: Picked): Chosen | null {
+function inFunnel(query: Query, answer: Answer, chart: Chart, { series, index, isLost = false }: Picked): Chosen | null {
   if (objectIn(query, 'funnelsFilter').funnelVizType === 'trends') {
     const row = rowsOf(answer)[series]
     const at = row && (chart.kind === 'lines' || chart.kind === 'bars') ? intervalAt(row, index, chart.step) : -1
@@ -110,7 +110,7 @@ function inFunnel(query: Query, answer: Answer, chart: Chart, { series, index }:
     return { title: `Converted, ${String(day)}${row!.compare_label === 'previous' ? ' (previous)' : ''}`, source }
   }
   const step = funnelGroups(answer)[series]?.[index]
-  return chart.kind === 'funnel' && step ? inStep(query, index + 1, step) : null
+  return chart.kind === 'funnel' && step ? inStep(query, isLost ? -(index + 1) : index + 1, step) : null
 }
 
 /** `step` below 0: those who left before it. */

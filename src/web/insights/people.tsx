@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { CohortAnswer } from '../../doors/answers/cohorts.ts'
 import { post, type Query } from '../lib/api.ts'
-import { momentText, numberText } from '../lib/format.ts'
+import { numberText } from '../lib/format.ts'
 import { useCohortChoices } from '../lib/named-choices.ts'
 import { linkTo } from '../lib/router.ts'
 import { type CurrentProject, useProject } from '../lib/session.ts'
@@ -9,6 +9,7 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { ColumnHead } from '../people/column-head.tsx'
 import { shownValue } from '../people/types.ts'
 import { type DownloadFormat, downloadFormats, startDownload } from '../sql/download.ts'
+import { Ago } from '../ui/ago.tsx'
 import { DialogButton, Form, TextField, textOf } from '../ui/forms.tsx'
 import { Scroll, Search } from '../ui/list-table.tsx'
 import { Dialog, Empty, ErrorBox, Select, Working } from '../ui/parts.tsx'
@@ -115,6 +116,7 @@ export function People({ title, source, onClose }: { title: string; source: Quer
           {search !== '' && ' found'}
         </p>
       )}
+      {actors.length > 0 && <Use query={query} title={title} columns={columns} count={count ?? null} isOfGroups={isOfGroups} />}
       {error && <ErrorBox error={error} retry={reload} />}
       {isLoading && <Working what="Looking for the people" cancel={cancel} />}
       {!error && value && actors.length === 0 && <Empty title="Nobody" />}
@@ -132,7 +134,6 @@ export function People({ title, source, onClose }: { title: string; source: Quer
           </button>
         </div>
       )}
-      {actors.length > 0 && <Use query={query} title={title} columns={columns} count={count ?? null} isOfGroups={isOfGroups} />}
     </Dialog>
   )
 }
@@ -148,7 +149,7 @@ function PeopleTable({
   columns: readonly string[]
   onColumns: (columns: readonly string[]) => void
 }) {
-  const { link, timezone } = useProject()
+  const { link } = useProject()
   const hasTimes = actors.some(({ since }) => since !== null)
   return (
     <Scroll label="People">
@@ -175,7 +176,11 @@ function PeopleTable({
                   {shownValue(properties[column])}
                 </td>
               ))}
-              {hasTimes && <td class="when">{momentText(since, timezone)}</td>}
+              {hasTimes && (
+                <td class="when">
+                  <Ago of={since} />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
@@ -217,7 +222,7 @@ function Use({
           <DialogButton label="Save as cohort" title="Save as cohort">
             {(close) => (
               <Form
-                submit="Save"
+                submit={count === null ? 'Save' : `Save ${numberText(count)} ${count === 1 ? 'person' : 'people'}`}
                 send={async (form) => {
                   setSaved(await post<CohortAnswer>(api('cohorts/'), { name: textOf(form, 'name'), is_static: true, query }))
                   close()

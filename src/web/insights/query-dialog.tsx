@@ -37,7 +37,7 @@ export function QueryDialog({ query, onChange, onClose }: { query: Query; onChan
           Use this query
         </button>
         <CopyButton text={text} label="Copy JSON" />
-        <CopyButton text={location.href} label="Copy address" />
+        <CopyButton text={location.href} label="Copy link" />
       </div>
     </Dialog>
   )

@@ -151,7 +151,7 @@ function SeriesRow({
         {maths && <MathField mark={mark} path={path} node={node} options={maths} onChange={onChange} />}
         <Filters
           filters={listIn(node, 'properties')}
-          label="Filter this one"
+          label="Add a filter"
           isFolding
           paths={[`${path}.properties`]}
           onChange={(filters) => onChange(withField(node, 'properties', filters.length > 0 ? filters : undefined))}

@@ -40,7 +40,7 @@ export function SharingDialog({ of, note, onClose }: { of: Shared; note?: string
             They cannot see its questions or ask others.
           </p>
           <button type="button" class="primary" disabled={isBusy} onClick={() => change(() => patch(path, { enabled: true }))}>
-            Make a link
+            Create link
           </button>
         </>
       )}
@@ -56,7 +56,7 @@ export function SharingDialog({ of, note, onClose }: { of: Shared; note?: string
             <CopyButton text={link} label="Copy link" />
           </div>
           <Field
-            label="Code for another page"
+            label="Embed code"
             hint="Only the address in this code may be shown in frames of other sites. The link above is refused there."
           >
             {(id) => <textarea id={id} class="code" readOnly rows={4} value={frame} onFocus={(event) => event.currentTarget.select()} />}

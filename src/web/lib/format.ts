@@ -23,6 +23,7 @@ const dates = {
   today: { weekday: 'long', day: 'numeric', month: 'long' },
   whole: { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' },
   time: { hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  clock: { hour: '2-digit', minute: '2-digit' },
   hour: { hour: 'numeric', hourCycle: 'h23' },
   exact: { dateStyle: 'short', timeStyle: 'medium' },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>

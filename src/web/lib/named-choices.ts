@@ -38,7 +38,7 @@ const choiceOfEvent = ({ name, count, description, last_seen_at }: EventDefiniti
   of: { event: name },
   name,
   label: readableEvent(name),
-  group: isOfLibraries(name) ? 'Events of client libraries' : 'Events',
+  group: isOfLibraries(name) ? 'Events sent by client libraries' : 'Events',
   count,
   about: description,
   seen: last_seen_at ?? undefined,

@@ -1,5 +1,7 @@
+import { useState } from 'preact/hooks'
 import type { AlertAnswer, SubscriptionAnswer } from '../../doors/answers/notifications.ts'
 import { AlertCard, SubscriptionCard } from '../alerts/cards.tsx'
+import { NewAlertDialog } from '../alerts/dialog.tsx'
 import { HelpLink } from '../docs/help-link.tsx'
 import type { PageProps } from '../lib/page.ts'
 import { linkTo } from '../lib/router.ts'
@@ -11,19 +13,34 @@ import { Tabs } from '../ui/tabs.tsx'
 
 /** `all`, `subscriptions`: everything that the project sends by itself. */
 export function Alerts({ rest }: PageProps) {
-  const { link } = useProject()
+  const { link, mayChange } = useProject()
   const [tab = 'all'] = rest
+  const [isOpen, setOpen] = useState(false)
+  const [round, setRound] = useState(0)
   return (
     <>
       <PageHead title="Alerts">
         <HelpLink doc="sharing" />
+        {tab === 'all' && mayChange && (
+          <button type="button" class="primary" onClick={() => setOpen(true)}>
+            New alert
+          </button>
+        )}
       </PageHead>
+      {isOpen && (
+        <NewAlertDialog
+          onClose={() => {
+            setOpen(false)
+            setRound((before) => before + 1)
+          }}
+        />
+      )}
       <Tabs
         label="Kinds of notices"
         current={tab}
         tabs={alertSections.map((one) => ({ ...one, link: linkTo(link(`alerts/${one.name}`)) }))}
       />
-      {tab === 'all' ? <AlertList /> : tab === 'subscriptions' ? <SubscriptionList /> : <Empty title="There is no such list" />}
+      {tab === 'all' ? <AlertList key={round} /> : tab === 'subscriptions' ? <SubscriptionList /> : <Empty title="There is no such list" />}
     </>
   )
 }
@@ -34,8 +51,8 @@ function AlertList() {
   const empty = (
     <Empty title="No alert yet">
       <p>
-        An alert tells you when the number of an insight leaves its bounds. Open <a href={linkTo(link('insights'))}>a saved trend</a> and
-        choose “Notify…”.
+        An alert tells you when a number of an insight crosses a threshold. Choose “New alert” here, or “Alerts” at{' '}
+        <a href={linkTo(link('insights'))}>a saved insight</a>.
       </p>
     </Empty>
   )
@@ -59,7 +76,7 @@ function SubscriptionList() {
     <Empty title="No subscription yet">
       <p>
         A subscription sends an insight or a dashboard by mail or webhook. Open <a href={linkTo(link('insights'))}>a saved insight</a> and
-        choose “Notify…”, or “Subscribe” in the menu of <a href={linkTo(link('dashboards'))}>a dashboard</a>.
+        choose “Alerts”, or “Subscribe” in the menu of <a href={linkTo(link('dashboards'))}>a dashboard</a>.
       </p>
     </Empty>
   )

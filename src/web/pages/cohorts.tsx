@@ -49,7 +49,7 @@ function CohortList({ place }: { place: Place }) {
           { title: 'Name', by: ({ name }) => name },
           { title: 'Kind', by: (one) => (one.is_static ? 'static' : 'dynamic') },
           { title: 'People', by: ({ count }) => count, isNumber: true },
-          { title: 'Made', by: ({ created_at }) => created_at },
+          { title: 'Created', by: ({ created_at }) => created_at },
         ]}
         empty={
           search !== '' ? (

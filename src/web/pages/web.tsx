@@ -56,7 +56,7 @@ export function Web({ place }: PageProps) {
             checked={choices.isCompared}
             onChange={(event) => set({ compare: event.currentTarget.checked ? '' : 'no' })}
           />{' '}
-          Compare with the period before
+          Compare with the previous period
         </label>
         <GoalChoice goal={choices.goal} onChange={(goal) => set({ goal })} />
       </div>

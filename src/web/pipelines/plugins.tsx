@@ -142,7 +142,7 @@ interface InstallProps {
 const InstallOther = ({ install }: InstallProps) => (
   <div class="row">
     <DialogButton label="Install from elsewhere">{() => <InstallForm install={install} />}</DialogButton>
-    <DialogButton label="Write one">
+    <DialogButton label="Write a plugin">
       {() => (
         <Form submit="Create" send={(form) => install({ plugin_type: 'source', name: textOf(form, 'name') })}>
           <p>An empty plugin, which you edit here.</p>

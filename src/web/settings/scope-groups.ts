@@ -1,3 +1,4 @@
+import { agentObjects, agentSaves } from '../../service/accounts/users/agent-scopes.ts'
 // What a key may do, in groups of what belongs together. Objects that the API knows for clients of other products, and that have nothing here, are not offered.
 
 export interface ScopeGroup {
@@ -61,21 +62,6 @@ export type Chosen = Readonly<Record<string, Access>>
 
 const all = (access: Access, objects: readonly string[] = offeredObjects): Chosen =>
   Object.fromEntries(objects.map((object) => [object, access]))
-/** What an agent asks and reads: no members, no settings, no exports. */
-const ofAgents = [
-  'query',
-  'insight',
-  'dashboard',
-  'annotation',
-  'warehouse_view',
-  'cohort',
-  'action',
-  'event_definition',
-  'property_definition',
-  'group',
-  'project',
-]
-
 interface Preset {
   readonly name: string
   readonly about: string
@@ -89,11 +75,11 @@ export const presets: readonly Preset[] = [
     about: 'Approves imports of past events, and changes the settings of the project. The events themselves are sent with the project key.',
     chosen: { project: 'write' },
   },
-  { name: 'Agents (MCP): read', about: 'Asks questions, and reads what is saved.', chosen: all('read', ofAgents) },
+  { name: 'Agents (MCP): read', about: 'Asks questions, and reads what is saved.', chosen: all('read', agentObjects) },
   {
     name: 'Agents: read and save',
     about: 'And saves insights, dashboards, annotations and cohorts.',
-    chosen: { ...all('read', ofAgents), insight: 'write', dashboard: 'write', annotation: 'write', cohort: 'write' },
+    chosen: { ...all('read', agentObjects), ...all('write', agentSaves) },
   },
   { name: 'Everything', about: 'All that you may do, also what comes later.', chosen: null },
 ]

@@ -103,7 +103,7 @@ export function Workbench({ opened, written, keeps, onSaved, side, onSide }: Pro
             Share
           </button>
         )}
-        <CopyButton text={location.href} label="Copy address" />
+        <CopyButton text={location.href} label="Copy link" />
       </PageHead>
       <div class="workbench">
         <div class="bench">

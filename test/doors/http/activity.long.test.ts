@@ -36,6 +36,10 @@ const changesNothing = new Set([
   'login.second_step_passkey', // the entries of passkeys: test/doors/http/passkeys.test.ts
   'login.begin_passkey',
   'login.passkey',
+  'oauth.register', // the key of a consent is logged when it is made
+  'oauth.token',
+  'consents.grant',
+  'consents.refuse',
   'passkeys.begin',
   'passkeys.create',
   'passkeys.prove',

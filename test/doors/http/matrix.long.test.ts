@@ -85,7 +85,10 @@ const mustBeWellFormed = ({ status, body, headers }: Answer, title: string) => {
   if (!kind) return
   expect([body.type, body.attr], title).toEqual([kind[0], null])
   expect(kind[1], title).toContain(body.code)
-  if (status === 401) expect(headers.get('www-authenticate'), title).toBe('Bearer')
+  if (status === 401)
+    expect(headers.get('www-authenticate'), title).toMatch(
+      /^Bearer( resource_metadata="[^"]+\/\.well-known\/oauth-protected-resource\/mcp")?$/,
+    )
 }
 /** Paths without a project are about the caller's own one: rights.ts says what each caller meets there. */
 const isOfCallersProject = (path: string) => routes.find((one) => one.path === path)!.resource.isOfCurrentProject
@@ -98,6 +101,10 @@ test('names are unique, and every route of a project or an organization asks for
     if (path.includes(':project_id')) expect(row.reach, title).toBe('project')
   }
   expect(rows.filter(({ row }) => row.reach === 'open').map(({ path }) => path)).toEqual([
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/oauth-protected-resource',
+    '/.well-known/oauth-protected-resource/mcp',
+    '/.well-known/openid-configuration',
     '/api/login',
     '/api/login',
     '/api/login/passkey',
@@ -120,6 +127,9 @@ test('names are unique, and every route of a project or an organization asks for
     '/api/viewer/insights/:id',
     '/api/viewer/query',
     '/embedded/:token',
+    '/oauth/authorize',
+    '/oauth/register',
+    '/oauth/token',
     '/ofrep/v1/evaluate/flags',
     '/ofrep/v1/evaluate/flags/:key',
     '/oidc/:provider/callback',

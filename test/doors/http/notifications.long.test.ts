@@ -785,7 +785,7 @@ describe('a test', () => {
     for (const one of tested.body.deliveries) expect(one).toMatchObject({ status: 'delivered', attempts: 1, is_test: true, error: null })
     expect(JSON.parse(hook.requests[0]!.text)).toMatchObject({
       type: 'alert.test',
-      data: { subject: 'Test: Alert: Few signups', alert: { id: body.id, is_test: true }, insights: [] },
+      data: { subject: 'Test: Alert: Few signups', alert: { id: body.id, is_test: true }, insights: [{ picture: expect.any(String) }] },
     })
     expect(held.home.world.outbox).toMatchObject([{ to: 'member@acme.test', subject: 'Test: Alert: Few signups' }])
     // It is neither a check nor a notice of the alert.

@@ -341,6 +341,10 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'two_factor.validate',
     'two_factor.recovery_codes',
     'two_factor.disable',
+    // Of no application.
+    'consents.retrieve',
+    'consents.grant',
+    'consents.refuse',
     // At an address without a name.
     'passkeys.begin',
     'passkeys.create',
@@ -373,6 +377,10 @@ export const openRights: Readonly<Record<string, readonly string[]>> = {
     'oidc.finish',
     'saml.begin',
     'saml.finish',
+    'oauth_metadata.resource_metadata',
+    'oauth_metadata.resource_metadata_2',
+    'oauth_metadata.server_metadata',
+    'oauth_metadata.server_metadata_2',
     'session.retrieve',
     'setup.retrieve',
     'shared.page',
@@ -406,6 +414,10 @@ export const openRights: Readonly<Record<string, readonly string[]>> = {
   // No such domain, and no such type.
   '404 404 404 404 404 404': ['saml.metadata', 'scim.resource_type', 'scim.schema'],
   '400 400 400 400 400 400': [
+    // Without what an application has to say.
+    'oauth.register',
+    'oauth.authorize',
+    'oauth.token',
     'login.second_step',
     'login.second_step_ways',
     'login.second_step_passkey',

@@ -165,6 +165,30 @@ test('single sign-on that nobody has set up', async () => {
   expect((await call('GET', '/saml/acme.test/metadata/', undefined, {})).status).toBe(404)
 })
 
+test('the consent of a user to an application', async () => {
+  const metadata = await call('GET', '/.well-known/oauth-authorization-server', undefined, {})
+  expect(metadata.body.registration_endpoint).toBe(`${served.url}/oauth/register`)
+  expect((await call('GET', '/.well-known/oauth-protected-resource?x=1', undefined, {})).status).toBe(400)
+  const address = 'https://agent.example.com/back'
+  const { body: client } = await call('POST', '/oauth/register', { client_name: 'Agent', redirect_uris: [address] }, {})
+  expect((await call('POST', '/oauth/register', {}, {})).body.error).toBe('invalid_redirect_uri')
+  const request = {
+    client_id: client.client_id,
+    redirect_uri: address,
+    response_type: 'code',
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+  }
+  const query = new URLSearchParams(request)
+  expect((await asGuest('GET', `/api/consents/?${query}`)).body).toMatchObject({
+    client_name: 'Agent',
+    answered_at: 'https://agent.example.com',
+  })
+  expect((await call('GET', `/api/consents/?${query}`)).status).toBe(403) // a key
+  const { body } = await asGuest('POST', '/api/consents/refuse/', request)
+  expect(body.leads_to).toContain(`${address}?error=access_denied`)
+})
+
 test('a second factor', async () => {
   const factor = (what: string) => `/api/users/@me/two_factor_${what}/`
   expect((await asGuest('GET', factor('status'))).body).toMatchObject({ is_enabled: false, recovery_codes_left: 0 })

@@ -68,6 +68,13 @@ export async function mustBeLeft(project: LocalProject, uuids: readonly string[]
   } as never)
   const counts = (trend.results as unknown as { count: number }[]).map(({ count }) => count)
   expect(counts).toEqual([uuids.length])
+  const names = await project.query<[string, number, string, string]>({
+    kind: 'SqlLikeQuery',
+    query: 'select event, count(), min(timestamp), max(timestamp) from events group by event order by event',
+  })
+  const known = (await project.events()).map(({ name, count, first_seen, last_seen }) => [name, count, first_seen, last_seen])
+  const seen = (text: string) => new Date(`${text.replace(' ', 'T').slice(0, 19)}Z`)
+  expect(known.toSorted()).toEqual(names.results.map(([name, count, first, last]) => [name, count, seen(first), seen(last)]))
 }
 
 /** Ids, each with how many events are under its person. */

@@ -45,12 +45,12 @@ test.each<[name: string, of: Case, words: readonly string[]]>([
       results: twoRows,
       wholes: [whole(0, 1423), whole(1, 30845, 26052)],
     },
-    ['1,423 times Pageview', '30,845 unique people: signed up ▲ 18.4% was 26,052'],
+    ['1,423 Pageview events', '30,845 unique people: signed up ▲ 18.4% was 26,052'],
   ],
   [
     'what is still asked',
     { query: trend([node('$pageview')]), results: [row([1, 2, 3])], wholes: [whole(0, undefined)] },
-    ['… times Pageview'],
+    ['… Pageview events'],
   ],
   [
     'less than before, and as before, and none before',
@@ -59,7 +59,7 @@ test.each<[name: string, of: Case, words: readonly string[]]>([
       results: twoRows,
       wholes: [whole(0, 50, 200), whole(1, 7, 7), whole(2, 3, 0)],
     },
-    ['50 times a ▼ 75% was 200', '7 times b =  was 7', '3 times c ▲  was 0'],
+    ['50 a events ▼ 75% was 200', '7 b events =  was 7', '3 c events ▲  was 0'],
   ],
   [
     'a name that somebody gave, and a sum',

@@ -57,7 +57,9 @@ test.each([
 })
 
 test('a search finds all words in a part, with its heading', () => {
-  expect(searchIn(text, 'two line')).toEqual([{ heading: 'Trends', anchor: 'trends', excerpt: 'A [line](queries.md#dates) of two lines.' }])
+  expect(searchIn(text, 'two line')).toEqual([{ heading: 'Trends', anchor: 'trends', excerpt: 'A line of two lines.' }])
+  expect(searchIn(text, 'ine')).toEqual([])
+  expect(searchIn(text, 'lin')).toHaveLength(1)
   expect(searchIn(text, 'nothing like this')).toEqual([])
 })
 

@@ -8,12 +8,12 @@ test.each<[now: number, before: number, text: string]>([
   [5, 0, 'none the day before'],
   [10, 10, 'as the day before'],
   [10_001, 10_000, 'as the day before'],
-  [106.1, 100, '▲ 6.1% on the day before'],
-  [122, 100, '▲ 22% on the day before'],
-  [0, 100, '▼ 100% on the day before'],
-  [97, 100, '▼ 3% on the day before'],
-  [1_500_000, 1000, '▲ 149,900% on the day before'],
-  [-5, -10, '▲ 50% on the day before'],
+  [106.1, 100, '▲ 6.1% vs. the day before'],
+  [122, 100, '▲ 22% vs. the day before'],
+  [0, 100, '▼ 100% vs. the day before'],
+  [97, 100, '▼ 3% vs. the day before'],
+  [1_500_000, 1000, '▲ 149,900% vs. the day before'],
+  [-5, -10, '▲ 50% vs. the day before'],
 ])('%d after %d', (now, before, text) => {
   expect(changeText(now, before)).toBe(text)
 })

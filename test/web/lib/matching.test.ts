@@ -10,8 +10,8 @@ const events = [
   choice('Überweisung'),
   choice('checkout', 'checkout', 'Events', 'The basket was paid for'),
   choice('日本語'),
-  choice('$pageview', 'Pageview', 'Events of client libraries'),
-  choice('$pageleave', 'Page left', 'Events of client libraries'),
+  choice('$pageview', 'Pageview', 'Events sent by client libraries'),
+  choice('$pageleave', 'Pageleave', 'Events sent by client libraries'),
   choice('view', 'view', 'Actions'),
 ]
 const names = (typed: string) => found(events, typed).flatMap(({ choices }) => choices.map(({ name }) => name))
@@ -46,7 +46,7 @@ describe('what is found', () => {
 
   test('without a text everything, in its order and its groups', () => {
     expect(names('  ')).toEqual(events.map(({ name }) => name))
-    expect(found(events, '').map(({ title }) => title)).toEqual(['', 'Events', 'Events of client libraries', 'Actions'])
+    expect(found(events, '').map(({ title }) => title)).toEqual(['', 'Events', 'Events sent by client libraries', 'Actions'])
   })
 
   test('what is only alike stays away where something is what was typed', () => {
@@ -57,7 +57,7 @@ describe('what is found', () => {
   })
 
   test('the group with the best find comes first', () => {
-    expect(found(events, 'view').map(({ title }) => title)).toEqual(['Actions', 'Events of client libraries'])
+    expect(found(events, 'view').map(({ title }) => title)).toEqual(['Actions', 'Events sent by client libraries'])
   })
 
   test('a long group says how many more it has', () => {

@@ -7,7 +7,8 @@ import { enteredBy, fromOf, noSignOn } from './session-cookies.ts'
 // Pages that a browser passes through: what goes wrong is told by a page, not as JSON.
 
 /** The address of this server as the browser knows it. */
-export const baseOf = ({ site, url }: Visit): string => (URL.canParse(site.base) ? site.base : `${url.origin}${site.base}`)
+export const baseOf = ({ site, url }: Pick<Visit, 'site' | 'url'>): string =>
+  URL.canParse(site.base) ? site.base : `${url.origin}${site.base}`
 
 export const redirect = (to: string, cookies: readonly string[]) => new Reply(302, undefined, { location: to, 'set-cookie': cookies })
 const toPage = (visit: Visit, page: string, cookies: readonly string[]) => redirect(`${baseOf(visit)}/#${page}`, cookies)

@@ -281,7 +281,8 @@ async function takeEach(
   const countsDuplicates = capture.query.get('summary') === '1'
   const about = {
     ...said,
-    ip: address,
+    // Who imports a file did not do what is in it.
+    ...(said.importId === undefined && { ip: address }),
     countsDuplicates,
     attempt: attemptOf(request),
     sender: new RequestSender(request, services, address),

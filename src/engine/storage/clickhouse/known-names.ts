@@ -24,8 +24,9 @@ const eventOf = ([name, count, first, last]: EventRow): KnownEvent => ({
   first_seen: dateOf(first),
   last_seen: dateOf(last),
 })
+/** A name whose events were all taken back keeps its number, and comes back with its next event. */
 const eventsOf = (project: number): NamesTable => ({
-  from: `event_names WHERE project_id = ${project}`,
+  from: `event_names WHERE project_id = ${project} AND count > 0`,
   columns: `name, count, ${seen}`,
   count: 'count',
   hasScopes: false,

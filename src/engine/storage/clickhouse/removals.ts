@@ -90,9 +90,10 @@ async function removeImport(store: ProjectStore, id: string): Promise<readonly S
     some.map(([first, last]) => `${column} BETWEEN ${first} AND ${last}`).join(' OR ')
   const deleted = async (some: readonly SeqRange[]) => {
     const rows = `${rowsOf(store, 'events')} AND (${isWithin('log_seq', some)})`
-    const events = await count(store, rows)
-    if (events > 0) await store.run(`DELETE ${rows}`)
-    return { events }
+    const names = await store.rows<[string, number]>(`SELECT event, count() ${rows} GROUP BY event`)
+    if (names.length > 0) await store.run(`DELETE ${rows}`)
+    for (const portion of portions(names, textsOfStep)) await uncount(store, portion)
+    return { events: names.reduce((sum, [, events]) => sum + events, 0) }
   }
   const among = (column: string) =>
     `arrayExists(r -> ${column} BETWEEN r.1 AND r.2, [${ranges.map(([first, last]) => `(${first}, ${last})`).join(', ')}])`
@@ -112,6 +113,22 @@ async function removeImport(store: ProjectStore, id: string): Promise<readonly S
         return {}
       }),
   ]
+}
+
+/** Names of events that were taken back. After a process that ended in between, a name keeps a count that is too high. */
+async function uncount(store: ProjectStore, names: readonly (readonly [name: string, events: number])[]): Promise<void> {
+  const listed = literals(names.map(([name]) => name))
+  const version = rowVersion(await store.nextVersion(), 'put')
+  await store.run(
+    `INSERT INTO event_names (project_id, event_id, name, first_seen, last_seen, count, row_version, row_deleted)
+     SELECT n.project_id, n.event_id, n.name, if(e.events > 0, e.first, n.first_seen), if(e.events > 0, e.last, n.last_seen),
+       greatest(0, toInt64(n.count) - u.events), ${version}, 0
+     FROM (SELECT * ${rowsOf(store, 'event_names')} AND name IN (${listed})) AS n
+     INNER JOIN (SELECT * FROM values('name String, events Int64', ${names.map(([name, events]) => `(${literal(name)}, ${events})`).join(', ')})) AS u
+       ON u.name = n.name
+     LEFT JOIN (SELECT event, count() AS events, min(timestamp) AS first, max(timestamp) AS last ${rowsOf(store, 'events')}
+       AND event IN (${listed}) GROUP BY event) AS e ON e.event = n.name SETTINGS join_use_nulls = 0`,
+  )
 }
 
 /** `others`: numbers that stay although they have no events. */

@@ -25,8 +25,9 @@ const eventOf = ([name, count, first, last]: Row): KnownEvent => ({
   first_seen: dateOf(first),
   last_seen: dateOf(last),
 })
+/** A name whose events were all taken back keeps its number, and comes back with its next event. */
 const eventsIn = (database: string): NamesTable => ({
-  from: `${identifier(database)}.main.event_names`,
+  from: `(SELECT * FROM ${identifier(database)}.main.event_names WHERE count > 0)`,
   columns: 'name, count, epoch_us(first_seen), epoch_us(last_seen)',
   count: 'count',
   hasScopes: false,

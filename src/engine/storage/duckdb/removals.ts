@@ -153,8 +153,22 @@ async function removeImport(parts: Parts, id: string): Promise<readonly Step[]> 
   const stored = await reader.inTurn(() => reader.rows(`SELECT value FROM ${main}.meta WHERE ${isOfImport}`))
   const ranges = stored.flatMap(({ value }) => readRanges(value as string))
   if (ranges.length === 0) return []
-  const deleted = (some: readonly SeqRange[]) =>
-    inTransaction(parts, [], [`DELETE FROM ${main}.events WHERE ${some.map((range) => within('log_seq', range)).join(' OR ')}`])
+  const deleted = (some: readonly SeqRange[]) => {
+    const isUndone = some.map((range) => within('log_seq', range)).join(' OR ')
+    return inTransaction(
+      parts,
+      [
+        `CREATE OR REPLACE TEMP TABLE undone_names AS SELECT event_id, count(*) AS events FROM ${main}.events WHERE ${isUndone} GROUP BY event_id`,
+      ],
+      [
+        `UPDATE ${main}.event_names n SET count = greatest(0, n.count - u.events) FROM temp.main.undone_names u WHERE n.event_id = u.event_id`,
+        `UPDATE ${main}.event_names n SET first_seen = e.first, last_seen = e.last FROM (
+           SELECT event_id, min(timestamp) AS first, max(timestamp) AS last FROM ${main}.events
+           WHERE event_id IN (SELECT event_id FROM temp.main.undone_names) AND NOT (${isUndone}) GROUP BY event_id) e WHERE n.event_id = e.event_id`,
+        `DELETE FROM ${main}.events WHERE ${isUndone}`,
+      ],
+    )
+  }
   return [
     ...partsOfRanges(ranges, mostOfImport).map((some) => async () => ({ events: await deleted(some) })),
     async () => ({ persons: await removePersonsOf(parts, ranges) }),

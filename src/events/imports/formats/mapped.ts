@@ -15,14 +15,21 @@ export interface Mapping {
   readonly cells?: CellFormats
 }
 
-/** Column names that are tried if there is no mapping. */
+/** Column names that are tried if there is no mapping; then without regard to capitals, spaces and lines. */
 const usualNames = {
-  event: ['event', 'event_name', 'event_type', 'name', 'action'],
-  distinct_id: ['distinct_id', 'distinctId', 'user_id', 'userId', 'user', 'person_id', 'anonymous_id', 'email'],
-  timestamp: ['timestamp', 'time', 'event_time', 'created_at', 'ts', 'date', 'datetime'],
+  event: ['event', 'event_name', 'event_type', 'name', 'action', 'activity'],
+  distinct_id: [
+    ...['distinct_id', 'distinctId', 'user_id', 'userId', 'user', 'person_id', 'anonymous_id', 'email'],
+    ...['customer_id', 'customer', 'visitor_id', 'visitor', 'person', 'username'],
+  ],
+  timestamp: ['timestamp', 'time', 'event_time', 'created_at', 'ts', 'date', 'datetime', 'when', 'occurred_at'],
   uuid: ['uuid', 'event_id', 'message_id', 'messageId'],
   properties: ['properties', 'event_properties'],
 } as const
+
+const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '')
+/** Written so, it is more often that of a person than that of an event. */
+const isOfPerson = (column: string): boolean => plain(column) === 'name'
 
 /** `user` or `=constant` */
 export const fieldSource = (text: string): FieldSource => (text.startsWith('=') ? { constant: text.slice(1) } : { column: text })
@@ -44,8 +51,11 @@ export function findColumns(mapping: Mapping, columns: readonly string[]): Chose
         throw new Error(`there is no column ${said.column} for ${field}; the columns are ${columns.join(', ')}`)
       return said
     }
-    const usual = usualNames[field].find((name) => columns.includes(name))
-    return usual === undefined ? null : { column: usual }
+    const names: readonly string[] = usualNames[field]
+    const usual = names.find((name) => columns.includes(name))
+    if (usual !== undefined) return { column: usual }
+    const alike = names.map((name) => columns.find((column) => plain(column) === plain(name) && !isOfPerson(column))).find(Boolean)
+    return alike === undefined ? null : { column: alike }
   }
   return {
     event: source('event'),

@@ -5,7 +5,7 @@ import type { AccountTables, Passkey, User } from '../records.ts'
 import { invalid, mustFind } from '../refusals.ts'
 import { factorChange, logFactor, mailFactorChange } from './factor-log.ts'
 import type { PasskeyChallenge } from './passkey-challenges.ts'
-import { algorithms, bytesOf, credential, encoded, loadLibrary, takeChallenge } from './passkeys.ts'
+import { algorithms, bytesOf, credential, encoded, loadLibrary, takeOnce } from './passkeys.ts'
 import { replaceRecoveryCodes } from './recovery-codes.ts'
 import { endSessions } from './sessions.ts'
 import { mustBeOwnAccount } from './users.ts'
@@ -110,7 +110,7 @@ export const createPasskeyEnrolment = (context: AccountContext) => {
       const added = await store.write(async (tables) => {
         const found = (await tables.users.first({ id: user.id }))!
         const now = clock()
-        if (begun.expiresAt <= now.getTime() || !(await takeChallenge(tables, found, begun, now))) throw notAccepted()
+        if (begun.expiresAt <= now.getTime() || !(await takeOnce(tables, found, begun, now))) throw notAccepted()
         if (await tables.passkeys.first({ credential_id: key.id })) throw invalid('This passkey is known already.', 'passkey', 'unique')
         const passkey: Passkey = {
           id: context.newId(),

@@ -46,15 +46,16 @@ export async function usePasskey({ clock }: AccountContext, tables: AccountTable
   if (found?.user_id !== user.id || challenge.expiresAt <= now.getTime()) return false
   // A counter that does not go on belongs to a copy. Passkeys that are synchronized have none: it stays 0.
   if ((counter > 0 || Number(found.counter) > 0) && counter <= Number(found.counter)) return false
-  if (!(await takeChallenge(tables, user, challenge, now))) return false
+  if (!(await takeOnce(tables, user, challenge, now))) return false
   await tables.passkeys.update({ id: found.id }, { counter, is_backed_up: signed.isBackedUp, last_used_at: now })
   return true
 }
 
-export async function takeChallenge(
+/** Notes that something that works once was used. False: it was before. */
+export async function takeOnce(
   tables: AccountTables,
   user: User,
-  { challenge, expiresAt }: PasskeyChallenge,
+  { challenge, expiresAt }: Pick<PasskeyChallenge, 'challenge' | 'expiresAt'>,
   now: Date,
 ): Promise<boolean> {
   const hash = hashKey(challenge)

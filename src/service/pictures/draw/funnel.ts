@@ -59,8 +59,13 @@ const barOf = ({ color, isPrevious, row }: FunnelGroup, group: number, step: num
   'data-mark': `${group} ${step}`,
   'data-series': row,
 })
-/** Of what dropped off. */
-const faintTrack = { class: 'track', opacity: 0.45 } as const
+/** Of what dropped off: nobody before the first step. */
+const lostPick = ({ row }: FunnelGroup, step: number): string | undefined => (step === 0 ? undefined : `${row} ${step} 1`)
+const lostBar = (of: FunnelGroup, group: number, step: number) => ({
+  class: 'track',
+  'data-pick': lostPick(of, step) ?? null,
+  'data-mark': `${group} ${step}`,
+})
 
 interface Places {
   readonly stepWidth: number
@@ -98,7 +103,7 @@ function drawColumns({ groups }: Funnel, { stepWidth, bar, gap, plot }: Places, 
       if (share === undefined) continue
       const x = plot.left + i * stepWidth + g * (bar + gap)
       const y = plot.bottom - Math.min(1, share) * height
-      nodes.push(box({ left: x, right: x + bar, top: plot.top, bottom: plot.bottom }, { ...faintTrack, rx: 3 }))
+      nodes.push(box({ left: x, right: x + bar, top: plot.top, bottom: plot.bottom }, { ...lostBar(group, g, i), opacity: 0.45, rx: 3 }))
       nodes.push(box({ left: x, right: x + bar, top: y, bottom: plot.bottom }, { ...barOf(group, g, i), rx: 3 }))
       const text = plainPercent(share)
       if (textWidth(text, shareSize) > bar + gap) continue
@@ -111,13 +116,16 @@ function drawColumns({ groups }: Funnel, { stepWidth, bar, gap, plot }: Places, 
     nodes.push(label(fitted(`${i + 1}. ${step.name}`, room), x, plot.bottom + captionTop - 2, { isBold: true }))
     const of = shares[i]
     if (!of) continue
-    const kept = `${percent(of.kept)} went on`
+    const kept = `${percent(of.kept)} converted`
     const lines = [
       `${numberText(step.count)}${i === 0 || step.time === null ? '' : `${dot}${durationText(step.time)}`}`,
       ...(i === 0 ? [] : [textWidth(kept) > room ? `→ ${percent(of.kept)}` : kept, `−${numberText(of.lost)} (${percent(1 - of.kept)})`]),
     ]
-    for (const [at, text] of lines.entries())
-      nodes.push(label(fitted(text, room), x, plot.bottom + captionTop - 2 + (at + 1) * captionLine, { className: 'faint' }))
+    for (const [at, text] of lines.entries()) {
+      const pick = at === lines.length - 1 ? lostPick(groups[0]!, i) : undefined
+      const options = { className: 'faint', ...(pick !== undefined && { pick }) }
+      nodes.push(label(fitted(text, room), x, plot.bottom + captionTop - 2 + (at + 1) * captionLine, options))
+    }
   }
   return { nodes, height: plot.bottom + captionTop + (groups.length === 1 ? 3 : 0) * captionLine - top }
 }
@@ -160,7 +168,7 @@ function drawRows({ groups }: Funnel, { left, top, right, bottom }: Area, names:
       if (!step) continue
       const { share } = shares[g]![i]!
       const end = right - texts
-      nodes.push(box({ left, right: end, top: y, bottom: y + thick }, { class: 'track', rx: 2 }))
+      nodes.push(box({ left, right: end, top: y, bottom: y + thick }, { ...lostBar(group, g, i), rx: 2 }))
       nodes.push(
         box({ left, right: left + (end - left) * Math.min(1, share), top: y, bottom: y + thick }, { ...barOf(group, g, i), rx: 2 }),
       )

@@ -27,14 +27,16 @@ function Start({ onTemplate, onClose }: { onTemplate: (template: Template) => vo
   return (
     <FormDialog title="New dashboard" submit="Create" onClose={onClose} send={create}>
       <TextField name="name" label="Name" required maxLength={400} autofocus />
-      <fieldset class="templates">
+      <fieldset>
         <legend>Or begin with a template</legend>
-        {templates.map((one) => (
-          <button type="button" class="kind" key={one.name} onClick={() => onTemplate(one)}>
-            <strong>{one.title}</strong>
-            <span>{one.about}</span>
-          </button>
-        ))}
+        <div class="templates">
+          {templates.map((one) => (
+            <button type="button" class="kind" key={one.name} onClick={() => onTemplate(one)}>
+              <strong>{one.title}</strong>
+              <span>{one.about}</span>
+            </button>
+          ))}
+        </div>
       </fieldset>
     </FormDialog>
   )

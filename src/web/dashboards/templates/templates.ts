@@ -136,7 +136,7 @@ const paidTiles = ({ event, number: property }: Player): readonly TemplateTile[]
           size: half,
         },
         {
-          name: 'Mean of an order',
+          name: 'Average order',
           query: trend([node(event, { math: 'avg', math_property: property })], { interval: 'week', dateRange: quarter }),
           size: half,
         },

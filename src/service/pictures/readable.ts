@@ -2,7 +2,7 @@
 
 const events: Readonly<Record<string, string>> = {
   $pageview: 'Pageview',
-  $pageleave: 'Pageleave',
+  $pageleave: 'Page left',
   $screen: 'Screen viewed',
   $autocapture: 'Click or input',
   $rageclick: 'Rage click',

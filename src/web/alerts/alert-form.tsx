@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { SavedInsightAnswer } from '../../doors/answers/insights.ts'
+import type { AnsweredInsightAnswer } from '../../doors/answers/insights.ts'
 import type { MemberAnswer } from '../../doors/answers/members.ts'
 import type { AlertAnswer } from '../../doors/answers/notifications.ts'
 import type { UserAnswer } from '../../doors/answers/users.ts'
@@ -165,7 +165,7 @@ interface Bounds {
 export function EditAlert({ alert, onSaved }: { alert: AlertAnswer; onSaved: () => void }) {
   const { api } = useProject()
   const { value, error, reload } = useLoaded(
-    (signal) => get<SavedInsightAnswer>(api(`insights/${alert.insight!.id}/?basic=true`), signal),
+    (signal) => get<AnsweredInsightAnswer>(api(`insights/${alert.insight!.id}/?basic=true`), signal),
     [alert.insight!.id],
   )
   if (error) return <ErrorBox error={error} retry={reload} />

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { ConsentAnswer, LeadsToAnswer } from '../../doors/answers/consents.ts'
+import type { ConsentAnswer, LeadsToAnswer } from '../../doors/answers/personal-keys.ts'
 import { get, post } from '../lib/api.ts'
 import type { SignedIn } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'

@@ -1,4 +1,3 @@
-import { agentObjects, agentSaves } from '../../service/accounts/users/agent-scopes.ts'
 // What a key may do, in groups of what belongs together. Objects that the API knows for clients of other products, and that have nothing here, are not offered.
 
 export interface ScopeGroup {
@@ -62,6 +61,22 @@ export type Chosen = Readonly<Record<string, Access>>
 
 const all = (access: Access, objects: readonly string[] = offeredObjects): Chosen =>
   Object.fromEntries(objects.map((object) => [object, access]))
+/** As for an application that a user consents to (`scopesOfConsent`). */
+const agentObjects = [
+  'query',
+  'insight',
+  'dashboard',
+  'annotation',
+  'warehouse_view',
+  'cohort',
+  'action',
+  'event_definition',
+  'property_definition',
+  'group',
+  'project',
+]
+const agentSaves = ['insight', 'dashboard', 'annotation', 'cohort']
+
 interface Preset {
   readonly name: string
   readonly about: string

@@ -55,11 +55,11 @@ describe('what is shown', () => {
         '2. signup',
         '42%',
         '420 · 1m 35s',
-        '42% went on',
+        '42% converted',
         '−580 (58%)',
         '6.3%',
         '63 · 3m 10s',
-        '15% went on',
+        '15% converted',
         '−357 (85%)',
       ]),
     )

@@ -118,7 +118,7 @@ test.each<[name: string, of: Case, words: readonly string[]]>([
         [step('seen', 100, null, previous), step('added', 40, 30, previous), step('bought', 10, 60, previous)],
       ],
     },
-    ['15% converted ▲ 5 points was 10%', '2m 4s median to bought, the slowest step', '70% left before bought, more than elsewhere'],
+    ['15% converted ▲ 5 points was 10%', '2m 4s median to bought, the slowest step', '70% dropped off before bought: the biggest drop-off'],
   ],
   [
     'a split funnel says nothing until all together are known',

@@ -11,7 +11,7 @@ const events = [
   choice('checkout', 'checkout', 'Events', 'The basket was paid for'),
   choice('日本語'),
   choice('$pageview', 'Pageview', 'Events sent by client libraries'),
-  choice('$pageleave', 'Pageleave', 'Events sent by client libraries'),
+  choice('$pageleave', 'Page left', 'Events sent by client libraries'),
   choice('view', 'view', 'Actions'),
 ]
 const names = (typed: string) => found(events, typed).flatMap(({ choices }) => choices.map(({ name }) => name))

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { tools } from '../../../src/doors/agents/tools/registry.ts'
 import { resources } from '../../../src/doors/http/registry.ts'
 import { scopes } from '../../../src/service/accounts/users/personal-keys.ts'
+import { scopesOfConsent } from '../../../src/service/accounts/users/agent-scopes.ts'
 import { offeredObjects, presets, scopesOf } from '../../../src/web/settings/scope-groups.ts'
 
 test('each object is offered once, is known to the API, and has routes', () => {
@@ -28,4 +29,10 @@ test('what presets choose', () => {
   expect(of('Agents (MCP): read')).toEqual(expect.arrayContaining(reading))
   expect(of('Agents: read and save')).toEqual(expect.arrayContaining([...ofTools].filter((scope) => !reading.includes(scope))))
   expect(scopesOf({ insight: '', query: 'read' })).toEqual(['query:read'])
+})
+
+test('what the presets of agents may do is what an application gets by consent', () => {
+  const scopesNamed = (start: string) => scopesOf(presets.find(({ name }) => name.startsWith(start))!.chosen!).toSorted()
+  expect(scopesNamed('Agents (MCP): read')).toEqual(scopesOfConsent('read').toSorted())
+  expect(scopesNamed('Agents: read and save')).toEqual(scopesOfConsent('write').toSorted())
 })

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { AnsweredInsightAnswer } from '../../doors/answers/insights.ts'
+import type { SavedInsightAnswer } from '../../doors/answers/insights.ts'
 import type { MemberAnswer } from '../../doors/answers/members.ts'
 import type { AlertAnswer } from '../../doors/answers/notifications.ts'
 import type { UserAnswer } from '../../doors/answers/users.ts'
@@ -165,13 +165,15 @@ interface Bounds {
 export function EditAlert({ alert, onSaved }: { alert: AlertAnswer; onSaved: () => void }) {
   const { api } = useProject()
   const { value, error, reload } = useLoaded(
-    (signal) => get<AnsweredInsightAnswer>(api(`insights/${alert.insight!.id}/?basic=true`), signal),
-    [alert.insight!.id],
+    (signal) => get<Page<SavedInsightAnswer>>(api(`insights/?basic=true&short_id=${alert.insight!.short_id}`), signal),
+    [alert.insight!.short_id],
   )
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading the insight" />
-  const query = unwrapped(value.query)
+  const insight = value.results[0]
+  if (!insight) return <p class="note">Its insight was deleted.</p>
+  const query = unwrapped(insight.query)
   const numbers = alertNumbers(query)
   if (!numbers) return <p class="note">Alerts compare a number with a threshold. The answer of this insight has none.</p>
-  return <AlertForm insight={{ id: value.id, query }} numbers={numbers} of={alert} onSaved={onSaved} />
+  return <AlertForm insight={{ id: insight.id, query }} numbers={numbers} of={alert} onSaved={onSaved} />
 }

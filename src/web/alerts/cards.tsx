@@ -152,9 +152,7 @@ export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { a
       {hasLink && (
         <p class="note wrap">
           {insight ? (
-            <>
-              <a href={linkTo(link(`insights/${insight.short_id}`))}>{insight.name || insight.derived_name || `Insight ${insight.id}`}</a>
-            </>
+            <a href={linkTo(link(`insights/${insight.short_id}`))}>{insight.name || insight.derived_name || `Insight ${insight.id}`}</a>
           ) : (
             'Its insight was deleted.'
           )}

@@ -119,22 +119,24 @@ export function Tiles({ tiles, isArranging, fitInto, onSave, render, menu }: Pro
               >
                 <header>
                   {tile.insight ? <h2>{fitInto === null ? <a href={insightLink(link, tile.insight)}>{name}</a> : name}</h2> : <span />}
-                  <span class="tile-tools" hidden={fitInto !== null}>
-                    {isArranging && (
-                      <>
-                        <button type="button" class="plain handle" aria-label={`Move ${name}: arrow keys`} {...handle(id, 'move')}>
-                          ✥
-                        </button>
-                        <button type="button" class="plain handle" aria-label={`Resize ${name}: arrow keys`} {...handle(id, 'resize')}>
-                          ⤡
-                        </button>
-                      </>
-                    )}
-                    <Menu label={`More for ${name}`}>
-                      {isArranging && <Steps layout={layout} step={(what, by) => step(id, what, by)} />}
-                      {menu(tile)}
-                    </Menu>
-                  </span>
+                  {fitInto === null && (
+                    <span class="tile-tools">
+                      {isArranging && (
+                        <>
+                          <button type="button" class="plain handle" aria-label={`Move ${name}: arrow keys`} {...handle(id, 'move')}>
+                            ✥
+                          </button>
+                          <button type="button" class="plain handle" aria-label={`Resize ${name}: arrow keys`} {...handle(id, 'resize')}>
+                            ⤡
+                          </button>
+                        </>
+                      )}
+                      <Menu label={`More for ${name}`}>
+                        {isArranging && <Steps layout={layout} step={(what, by) => step(id, what, by)} />}
+                        {menu(tile)}
+                      </Menu>
+                    </span>
+                  )}
                 </header>
                 {render(tile, chartHeight(at.h, row))}
               </section>

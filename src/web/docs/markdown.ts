@@ -130,8 +130,7 @@ export function searchIn(markdown: string, search: string): readonly Hit[] {
   let [heading, anchor] = ['', '']
   for (const block of blocksOf(markdown)) {
     if (block.kind === 'heading') [heading, anchor] = [block.text, block.anchor]
-    const parts =
-      block.kind === 'list' ? block.items : block.kind === 'table' ? block.rows.map((row) => row.join(' ')) : [block.text]
+    const parts = block.kind === 'list' ? block.items : block.kind === 'table' ? block.rows.map((row) => row.join(' ')) : [block.text]
     const text = parts.map((part) => (block.kind === 'code' ? part : plainText(part))).join(' ')
     const whole = `${heading} ${text}`.toLowerCase()
     if (hits.has(anchor) || !words.every((word) => placeOf(whole, word) >= 0)) continue

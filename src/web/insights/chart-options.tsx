@@ -136,7 +136,12 @@ function GoalLines({ goals, onChange }: { goals: readonly Goal[]; onChange: (goa
           </button>
         </span>
       ))}
-      <input aria-label="Name of the goal line" placeholder="Label, for example Goal" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+      <input
+        aria-label="Name of the goal line"
+        placeholder="Label, for example Goal"
+        value={name}
+        onInput={(event) => setName(event.currentTarget.value)}
+      />
       <input
         aria-label="Number of the goal line"
         placeholder="Value"

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { tools } from '../../../src/doors/agents/tools/registry.ts'
 import { resources } from '../../../src/doors/http/registry.ts'
-import { scopes } from '../../../src/service/accounts/users/personal-keys.ts'
 import { scopesOfConsent } from '../../../src/service/accounts/users/agent-scopes.ts'
+import { scopes } from '../../../src/service/accounts/users/personal-keys.ts'
 import { offeredObjects, presets, scopesOf } from '../../../src/web/settings/scope-groups.ts'
 
 test('each object is offered once, is known to the API, and has routes', () => {

@@ -171,6 +171,8 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     await page.getByRole('button', { name: 'Add insight' }).click()
     await page.getByLabel('Search saved insights').fill('visi')
     await page.getByRole('dialog').getByRole('button', { name: 'Visits' }).click()
+    await page.getByRole('dialog').getByText('Added').waitFor()
+    await page.keyboard.press('Escape')
     await tile('Visits').scrollIntoViewIfNeeded()
     await tile('Visits')
       .getByRole('img', { name: /^Bar chart/ })
@@ -260,15 +262,17 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
 
   test('full screen, and back', async () => {
     await open()
-    const isFull = () => page.evaluate("document.fullscreenElement?.querySelector('h1')?.textContent ?? null")
-    expect(await isFull()).toBe(null)
-    await page.getByLabel('More', { exact: true }).click()
+    const isFull = () => page.evaluate('document.fullscreenElement !== null')
+    expect(await isFull()).toBe(false)
     await page.getByRole('button', { name: 'Full screen' }).click()
-    await expect.poll(isFull, slow).toBe('Sales')
+    await page.locator('.wall .tile').first().waitFor()
+    await expect.poll(isFull, slow).toBe(true)
+    expect(await page.getByRole('navigation').count()).toBe(0)
+    expect(await accessibilityFindings(page)).toEqual([])
+    await page.getByRole('button', { name: 'Leave full screen' }).focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(isFull, slow).toBe(false)
     expect(await page.getByRole('navigation', { name: 'Pages' }).isVisible()).toBe(true)
-    await page.getByLabel('More', { exact: true }).click()
-    await page.getByRole('button', { name: 'Full screen' }).click()
-    await expect.poll(isFull, slow).toBe(null)
   })
 
   test('on a narrow screen: another order by buttons, keys and touch; the wide one stays', async () => {

@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     )
 
     await page.getByRole('link', { name: 'Warnings' }).click()
-    await page.getByRole('region', { name: 'Warnings' }).getByRole('button').first().click()
+    await page.getByRole('region', { name: 'Warnings' }).locator('tbody').getByRole('button').first().click()
     await page.locator('dl.properties').first().waitFor()
     expect(await accessibilityFindings(page)).toEqual([])
 
@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     const sent: string[] = []
     page.on('request', (request) => request.url().includes('/i/v1/') && sent.push(request.url()))
     const csv = [
-      'who,what,when,amount,currency',
+      'who,what,moment,amount,currency',
       'ann,previewed,2025-01-01 10:00:00,5,EUR',
       'ben,previewed,not a time,6,EUR',
       `${attack.replaceAll(',', '').replaceAll('"', "'")},previewed,2025-01-02 10:00:00,7,USD`,
@@ -181,11 +181,11 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     const preview = page.getByRole('region', { name: 'Preview' })
     await preview.getByRole('heading', { name: 'sales.csv is read as a table (CSV)' }).waitFor()
     // No column has a usual name.
-    await preview.getByRole('alert').getByText('Choose a column for: event, distinct id, time.').waitFor()
+    await preview.getByRole('alert').getByText('Choose a column for: event, person (distinct id), time.').waitFor()
     const start = preview.getByRole('button', { name: 'Import', exact: true })
     expect(await start.isDisabled()).toBe(true)
     await preview.getByLabel('Person (distinct id)', { exact: true }).selectOption('who')
-    await preview.getByLabel('Time', { exact: true }).selectOption('when')
+    await preview.getByLabel('Time', { exact: true }).selectOption('moment')
     await preview.getByLabel('Event', { exact: true }).selectOption('the same for all rows …')
     await preview.getByRole('cell', { name: 'imported' }).first().waitFor()
     await preview.getByLabel('Event', { exact: true }).selectOption('what')
@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     await preview.getByText('Row 2: not a JSON object: not JSON').waitFor()
     await page.getByLabel('File', { exact: true }).setInputFiles({ name: 'sales.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
     await preview.getByLabel('Person (distinct id)', { exact: true }).selectOption('who')
-    await preview.getByLabel('Time', { exact: true }).selectOption('when')
+    await preview.getByLabel('Time', { exact: true }).selectOption('moment')
     await preview.getByLabel('Event', { exact: true }).selectOption('what')
     expect(sent).toEqual([])
     await start.click()

@@ -13,7 +13,8 @@ export interface Options {
   readonly asked: readonly number[]
   readonly directory: string | null
   readonly out: string | null
-  readonly from: string | null
+  /** Files of earlier runs; empty: it is measured. */
+  readonly from: readonly string[]
   readonly write: boolean
   /** Without the other conditions. */
   readonly atRest: boolean
@@ -39,7 +40,7 @@ Loads the same events into each contender, checks that all answers agree, and ti
 --out FILE        writes the figures as JSON
 --at-rest         leaves out: for the first time, right after opening, while events arrive
 --write           writes the table and the chart into docs/
---from FILE       reports the figures of an earlier run, without measuring
+--from A,B        reports the figures of earlier runs, without measuring: several are put together, and their answers compared
 
 The questions: ${questions.map(({ name }) => name).join('; ')}.`
 
@@ -110,7 +111,7 @@ export function readOptions(args: readonly string[]): Options {
     asked: questionsNamed(values.only),
     directory: values.directory ?? null,
     out: values.out ?? null,
-    from: values.from ?? null,
+    from: values.from?.split(',') ?? [],
     write: values.write,
     atRest: values['at-rest'],
   }

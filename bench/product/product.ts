@@ -4,7 +4,10 @@ import { type Figures, hasFailures } from './figures.ts'
 import { help, readOptions, UsageError } from './options.ts'
 import { terminalReport } from './report.ts'
 import { runProduct } from './run-product.ts'
+import { together } from './together.ts'
 import { writePage } from './write-page.ts'
+
+const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Figures
 
 /** `npm run bench -- product …`; answers the exit code. */
 export async function product(args: readonly string[]): Promise<number> {
@@ -14,7 +17,7 @@ export async function product(args: readonly string[]): Promise<number> {
   }
   try {
     const options = readOptions(args)
-    const figures = options.from === null ? await runProduct(options, args) : (JSON.parse(readFileSync(options.from, 'utf8')) as Figures)
+    const figures = options.from.length === 0 ? await runProduct(options, args) : together(options.from.map(read))
     if (options.out !== null) writeFileSync(options.out, `${JSON.stringify(figures, null, 2)}\n`)
     console.log(terminalReport(figures))
     if (options.write) for (const file of writePage(figures, join(import.meta.dirname, '../../docs'))) console.error(`Wrote ${file}`)

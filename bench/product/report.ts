@@ -9,6 +9,9 @@ const digits = (value: number) => (value >= 100 ? value.toFixed(0) : value >= 10
 const thousands = (value: number) => Math.round(value).toLocaleString('en-US')
 const ms = (value: number) => (value >= 1000 ? `${thousands(value)} ms` : `${digits(value)} ms`)
 
+/** Engines say more than a cell of a table holds: `failed: Query memory limit exceeded`. */
+const shortened = (outcome: string): string => (outcome.length > 60 ? outcome.split(': ').slice(0, 2).join(': ').slice(0, 60) : outcome)
+
 const yardstickOf = ({ contenders }: Figures): ContenderFigures | undefined => contenders.find(({ key }) => key === yardstick)
 
 /** How many times as long as the yardstick takes. */
@@ -18,7 +21,7 @@ export const ratioOf = (figures: Figures, question: number, outcome: Outcome): n
 }
 
 const cellOf = (figures: Figures, { key }: { key: ContenderKey }, question: number, outcome: Outcome): string => {
-  if (typeof outcome === 'string') return outcome
+  if (typeof outcome === 'string') return shortened(outcome)
   const ratio = key === yardstick ? null : ratioOf(figures, question, outcome)
   return `${ms(outcome.median)} (${digits(outcome.min)}..${digits(outcome.max)})${ratio === null ? '' : ` ${digits(ratio)}x`}`
 }
@@ -60,7 +63,7 @@ export function conditionsTable(figures: Figures): Table | null {
   )
   if (columns.length === 0) return null
   const cell = (outcome: Outcome, beside: Outcome | undefined) => {
-    if (typeof outcome === 'string') return outcome
+    if (typeof outcome === 'string') return shortened(outcome)
     const ratio = beside === undefined || typeof beside === 'string' ? '' : ` ${digits(outcome.median / beside.median)}x`
     return `${ms(outcome.median)}${ratio}`
   }

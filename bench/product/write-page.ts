@@ -4,14 +4,43 @@ import { chartOf } from './chart.ts'
 import type { Figures } from './figures.ts'
 import { pageReport } from './report.ts'
 
-const begin = '<!-- product benchmark: written by npm run bench -- product --write -->'
-const end = '<!-- end of the product benchmark -->'
-const chartFile = 'product-benchmark.svg'
-/** The figures of the run that the pages show; the table of README.md is made of them as well. */
-export const shownFigures = join(import.meta.dirname, '../figures/product.json')
+interface Place {
+  readonly begin: string
+  readonly end: string
+  readonly chart: string
+  /** The figures of the run that the page shows, in bench/figures. */
+  readonly figures: string
+}
+const usual: Place = {
+  begin: '<!-- product benchmark: written by npm run bench -- product --write -->',
+  end: '<!-- end of the product benchmark -->',
+  chart: 'product-benchmark.svg',
+  figures: 'product.json',
+}
+const large: Place = {
+  begin: '<!-- a hundred million events: written by npm run bench -- product --write -->',
+  end: '<!-- end of the hundred million events -->',
+  chart: 'product-benchmark-large.svg',
+  figures: 'hundred-million.json',
+}
+const largeFrom = 50_000_000
+const figuresIn = ({ figures }: Place) => join(import.meta.dirname, '../figures', figures)
+export const shownFigures = figuresIn(usual)
+/** The table of README.md is made of them. */
+export const largeFigures = figuresIn(large)
+/** Longer answers are compared when they are measured, and not kept. */
+const mostOfAnswer = 50_000
+
+const kept = (figures: Figures): Figures => ({
+  ...figures,
+  contenders: figures.contenders.map(({ answers, ...one }) => ({
+    ...one,
+    ...(answers && { answers: answers.map((rows) => (JSON.stringify(rows).length > mostOfAnswer ? null : rows)) }),
+  })),
+})
 
 /** The page with the text between its markers exchanged. */
-export function withReport(page: string, report: string): string {
+export function withReport(page: string, report: string, { begin, end }: Pick<Place, 'begin' | 'end'> = usual): string {
   const [from, to] = [page.indexOf(begin), page.indexOf(end)]
   if (from < 0 || to < from) throw new Error(`docs/benchmarks.md must contain "${begin}" and after it "${end}".`)
   return `${page.slice(0, from + begin.length)}\n\n${report}\n\n${page.slice(to)}`
@@ -19,9 +48,10 @@ export function withReport(page: string, report: string): string {
 
 /** Puts the tables into docs/benchmarks.md and the chart beside it. */
 export function writePage(figures: Figures, docs: string): readonly string[] {
-  const [page, chart] = [join(docs, 'benchmarks.md'), join(docs, chartFile)]
+  const place = figures.events >= largeFrom ? large : usual
+  const [page, chart, file] = [join(docs, 'benchmarks.md'), join(docs, place.chart), figuresIn(place)]
   writeFileSync(chart, chartOf(figures))
-  writeFileSync(page, withReport(readFileSync(page, 'utf8'), pageReport(figures, chartFile)))
-  writeFileSync(shownFigures, `${JSON.stringify(figures, null, 2)}\n`)
-  return [page, chart, shownFigures]
+  writeFileSync(page, withReport(readFileSync(page, 'utf8'), pageReport(figures, place.chart), place))
+  writeFileSync(file, `${JSON.stringify(kept(figures), null, place === large ? 0 : 2)}\n`)
+  return [page, chart, file]
 }

@@ -23,7 +23,7 @@ import { failingColumn } from './failing-column.ts'
 import { columnSource } from './list-columns.ts'
 import { letOthersRun, PlannedElsewhere, sliceMs } from './plan-in-slices.ts'
 import type { RunOptions, Statement } from './ports.ts'
-import { type QueryProject, queryContext, type StatementSettings } from './query-context.ts'
+import { type Lacking, type QueryProject, queryContext, type StatementSettings } from './query-context.ts'
 import { explainedRefusal } from './refused-call.ts'
 import { settingsOf } from './request.ts'
 import { alongRoads, type FoldNote, type PlainAsk } from './roads.ts'
@@ -211,6 +211,39 @@ async function runAll(
   return Promise.all(running)
 }
 
+/** What a query lacked in the lists is loaded when it has been answered without it: beside its statements each would take half of the speed of the other. */
+function createLoads() {
+  const waiting: ((isWhole: boolean) => void)[] = []
+  return {
+    wait(lacking: Lacking, again: Parameters<Lacking['load']>[1]): void {
+      const since = performance.now()
+      waiting.push((isWhole) => lacking.load({ seconds: (performance.now() - since) / 1000, isWhole }, again))
+    },
+    begin(isWhole: boolean): void {
+      for (const begin of waiting.splice(0)) begin(isWhole)
+    },
+  }
+}
+
+type StatementFor = (ask: Pick<StatementAsk, 'query'>) => Promise<{ readonly compiled: Compiled; readonly statement: Statement }>
+
+/** Says which column of a refused statement it was, and what else the reader needs. */
+const explaining =
+  (
+    { project, context, request, options }: { project: QueryProject; context: QueryContext; request: unknown; options: AnswerOptions },
+    statementFor: StatementFor,
+  ) =>
+  async (error: unknown, compiled: Compiled, query: Query): Promise<unknown> => {
+    const culprit = await failingColumn(error, query, async (one) => project.run((await statementFor({ query: one })).statement, options))
+    return explainedRefusal(
+      culprit ? saidOf(error as QueryError, culprit) : error,
+      { compiled, request, statement: query },
+      context,
+      project,
+      options,
+    )
+  }
+
 /** Runs the statements that the generators of a query kind request. */
 export function driverOf(
   project: QueryProject,
@@ -224,8 +257,7 @@ export function driverOf(
   const { pause, completed } = pausesOf(project, checkpoint)
   const asked: AskedStatement[] = []
   const folds: FoldNote[] = []
-  /** What waits for the answer: loading beside its statements would take half of their speed. */
-  const answeredOtherwise: ((isWhole: boolean) => void)[] = []
+  const loads = createLoads()
   const { foldsInEngine } = project.dialect.capabilities
   const choice = { road: settings.road, foldsInEngine, events: Number(facts.appliedSeq), notes: folds }
   let count = 0
@@ -237,16 +269,7 @@ export function driverOf(
       throw blamed(error, request, query)
     }
   }
-  const explained = async (error: unknown, compiled: Compiled, query: Query): Promise<unknown> => {
-    const culprit = await failingColumn(error, query, async (one) => project.run((await statementFor({ query: one })).statement, options))
-    return explainedRefusal(
-      culprit ? saidOf(error as QueryError, culprit) : error,
-      { compiled, request, statement: query },
-      context,
-      project,
-      options,
-    )
-  }
+  const explained = explaining({ project, context, request, options }, statementFor)
   const run = async (ask: StatementAsk): Promise<Table> => {
     const order = count++
     const { compiled, statement } = await statementFor(ask)
@@ -290,10 +313,7 @@ export function driverOf(
       if (source instanceof Refusal) return source
       const lacking = settings.road === 'core' ? null : project.lacks?.(seq, source, { label, isRare })
       if (lacking) {
-        const since = performance.now()
-        answeredOtherwise.push((isWhole) =>
-          lacking.load({ seconds: (performance.now() - since) / 1000, isWhole }, (later, signal) => sourceOf(later, { signal })),
-        )
+        loads.wait(lacking, (later, signal) => sourceOf(later, { signal }))
         return refuse('lists-loading')
       }
       let answers: readonly unknown[] | Refusal = []
@@ -344,7 +364,7 @@ export function driverOf(
       } catch (error) {
         throw blamed(error, request)
       } finally {
-        for (const begin of answeredOtherwise.splice(0)) begin(isWhole)
+        loads.begin(isWhole)
       }
     },
   }

@@ -75,7 +75,7 @@ export function LegendTable({
   const total = (value: number | null | undefined) => (value === undefined ? '…' : numberText(value, chart.format))
   // People of the last days are no number of the whole range: then the last interval stands for it.
   const hasTotals = !rows.every(({ series }) => totals[series.row] === null)
-  const latest = ({ values }: Series) => numberText(values[over - 1] ?? null, chart.format)
+  const totalOrLatest = ({ row, values }: Series) => (hasTotals ? total(totals[row]) : numberText(values[over - 1] ?? null, chart.format))
   const shareOf = ({ series }: Row): string => {
     const whole = wholes.find(({ order }) => order === Number(answered[series.row]?.order ?? 0))?.now
     const own = totals[series.row]
@@ -133,11 +133,7 @@ export function LegendTable({
                   {isTrend && (
                     <td class="number">
                       {totals[series.row] == null || answered[series.row]?.action === null ? (
-                        hasTotals ? (
-                          total(totals[series.row])
-                        ) : (
-                          latest(series)
-                        )
+                        totalOrLatest(series)
                       ) : (
                         <PeopleButton
                           label={`${total(totals[series.row])}: ${part.label}`}

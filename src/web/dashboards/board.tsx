@@ -16,7 +16,7 @@ import { Empty, ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 import { BoardDialog, type Open } from './board-dialog.tsx'
 import { BoardFiltersBar } from './board-filters.tsx'
 import { createQueue, type Queue } from './loading.ts'
-import { boardTitle, keptVariables } from './model.ts'
+import { boardTitle, keptVariables, type Look } from './model.ts'
 import { print, whenPrinted } from './printing.ts'
 import { TextTile } from './text-tile.tsx'
 import { InsightTile, insightName } from './tile.tsx'
@@ -24,7 +24,8 @@ import { TileMenu } from './tile-menu.tsx'
 import { Tiles } from './tiles.tsx'
 import { type Change, useChanges } from './use-changes.ts'
 import { useLook } from './use-look.ts'
-import { LiveSign, useWall, WallBar } from './wall.tsx'
+import type { SavePlaces } from './use-places.ts'
+import { LiveSign, useWall, useWindowHeight, WallBar } from './wall.tsx'
 
 /** Over and under the tiles of a wall, in pixels. */
 const aroundWall = 66
@@ -96,12 +97,6 @@ function OpenBoard({
   const position = usePosition(isLive, queue.isBusy)
   useEffect(() => whenPrinted(queue.wakeAll), [])
   useWall(isOnWall, () => setWall(false))
-  const [height, setHeight] = useState(window.innerHeight)
-  useEffect(() => {
-    const follow = () => setHeight(window.innerHeight)
-    window.addEventListener('resize', follow)
-    return () => window.removeEventListener('resize', follow)
-  }, [])
 
   const keep = () =>
     tryTo(
@@ -127,39 +122,10 @@ function OpenBoard({
         <p>Add charts of insights, new charts or texts with the buttons above.</p>
       </Empty>
     ) : (
-      <Tiles
-        tiles={dashboard.tiles}
+      <BoardTiles
+        {...{ dashboard, look, position, queue, change, tryTo, savePlaces, removeTile, isOnWall, ...asking }}
         isArranging={isArranging && !isOnWall}
-        fitInto={isOnWall ? height - aroundWall : null}
-        onSave={savePlaces}
-        render={(tile, height) =>
-          tile.insight ? (
-            <InsightTile
-              insight={tile.insight}
-              dashboard={dashboard.id}
-              look={look}
-              hasDescription={tile.show_description === true}
-              round={asking.round}
-              isForced={asking.isForced}
-              position={position}
-              queue={queue}
-              height={height}
-            />
-          ) : (
-            <TextTile body={tile.text?.body ?? ''} />
-          )
-        }
-        menu={(tile) => (
-          <TileMenu
-            tile={tile}
-            dashboard={dashboard}
-            look={look}
-            change={change}
-            tryTo={tryTo}
-            onOpen={setOpen}
-            onRemove={() => tryTo(removeTile(tile))}
-          />
-        )}
+        onOpen={setOpen}
       />
     )
   if (isOnWall)
@@ -215,6 +181,63 @@ function OpenBoard({
       {tiles}
       {open && <BoardDialog open={open} dashboard={dashboard} change={change} onChanged={onChanged} onClose={() => setOpen(null)} />}
     </div>
+  )
+}
+
+interface TilesProps {
+  readonly dashboard: WholeDashboardAnswer
+  readonly look: Look
+  readonly position: number | null
+  readonly queue: Queue
+  readonly change: Change
+  readonly savePlaces: SavePlaces
+  readonly isOnWall: boolean
+  readonly isArranging: boolean
+  readonly round: number
+  readonly isForced: boolean
+  tryTo(work: Promise<unknown>): void
+  removeTile(tile: TileAnswer): Promise<void>
+  onOpen(open: Open): void
+}
+
+function BoardTiles(props: TilesProps) {
+  const { dashboard, look, position, queue, change, savePlaces, isOnWall, isArranging, round, isForced, tryTo, removeTile, onOpen } = props
+  const height = useWindowHeight()
+  return (
+    <Tiles
+      tiles={dashboard.tiles}
+      isArranging={isArranging}
+      fitInto={isOnWall ? height - aroundWall : null}
+      onSave={savePlaces}
+      render={(tile, chartHeight) =>
+        tile.insight ? (
+          <InsightTile
+            insight={tile.insight}
+            dashboard={dashboard.id}
+            look={look}
+            hasDescription={tile.show_description === true}
+            round={round}
+            isForced={isForced}
+            position={position}
+            queue={queue}
+            height={chartHeight}
+          />
+        ) : (
+          <TextTile body={tile.text?.body ?? ''} />
+        )
+      }
+      menu={(tile) => (
+        <TileMenu
+          tile={tile}
+          dashboard={dashboard}
+          look={look}
+          change={change}
+          tryTo={tryTo}
+          onOpen={onOpen}
+          onRemove={() => tryTo(removeTile(tile))}
+        />
+      )}
+    />
   )
 }
 

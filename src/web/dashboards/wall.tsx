@@ -5,12 +5,22 @@ import { useProject } from '../lib/session.ts'
 // A dashboard on a screen that nobody touches: only its tiles, as large as the screen lets them be.
 
 /** Again every few seconds, for times that go on. */
-export function useTick(everyMs: number): void {
+function useTick(everyMs: number): void {
   const [, set] = useState(0)
   useEffect(() => {
     const timer = setInterval(() => set((before) => before + 1), everyMs)
     return () => clearInterval(timer)
   }, [everyMs])
+}
+
+export function useWindowHeight(): number {
+  const [height, setHeight] = useState(window.innerHeight)
+  useEffect(() => {
+    const follow = () => setHeight(window.innerHeight)
+    window.addEventListener('resize', follow)
+    return () => window.removeEventListener('resize', follow)
+  }, [])
+  return height
 }
 
 /** That a live dashboard lives, also while its numbers stand still: when it last had new events. */

@@ -184,7 +184,15 @@ describe('what is refused', () => {
     expect((await call('POST', '/api/consents/', { body })).status).toBe(401)
     expect((await call('POST', '/api/consents/', { as: await key(member, ['*']), body })).status).toBe(403)
     const { code, asked } = await consented(outsider, { projects: [project.id] })
-    expect((await redeemed({ code, client_id: asked.client_id })).status).toBe(400)
+    expect(await redeemed({ code, client_id: asked.client_id })).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+  })
+
+  test('to consent with as many keys as a user may have', async () => {
+    const user = await held.home.world.user('collector@acme.test', held.home.organization.id)
+    for (let n = 0; n < 10; n++) await held.home.key(user, ['query:read'])
+    const body = { ...(await request()), granted: 'read', projects: [] }
+    const answer = await held.home.call('POST', '/api/consents/', { as: user, body })
+    expect([answer.status, answer.body.detail]).toEqual([400, expect.stringContaining('only have 10 personal API keys')])
   })
 
   test('by the user: the application is told', async () => {

@@ -32,7 +32,20 @@ const told = <T>(work: () => T): T => {
 }
 
 const object = z.looseObject({})
-const fields = withinJson(object, 'json')
+/** Of any form: what is wrong is said as the protocol says it. */
+const fieldsNamed = (...names: readonly string[]) =>
+  withinJson(z.object(Object.fromEntries(names.map((name) => [name, z.unknown().optional()]))), 'json')
+const registration = fieldsNamed(
+  'client_name',
+  'redirect_uris',
+  'client_uri',
+  'logo_uri',
+  'grant_types',
+  'response_types',
+  'scope',
+  'token_endpoint_auth_method',
+)
+const exchange = fieldsNamed('grant_type', 'code', 'code_verifier', 'client_id', 'redirect_uri', 'resource', 'scope')
 
 /** Where a client that has no key yet learns how to get one. */
 export const resourceMetadataOf = (at: Pick<Visit, 'site' | 'url'>): string => `${baseOf(at)}/.well-known/oauth-protected-resource/mcp`
@@ -128,12 +141,12 @@ export const oauth = defineResource({
       name: 'register',
       summary: 'Registers an application by its `client_name` and `redirect_uris` (RFC 7591). Nothing is kept: the id says it all',
       limits: ['shared'],
-      body: fields,
+      body: registration,
       status: 201,
       answer: object,
       handle: ({ app, body }) =>
         said(async () => {
-          const { id, name, addresses } = app.accounts.consents.register(check(fields, body))
+          const { id, name, addresses } = app.accounts.consents.register(check(registration, body))
           const client = {
             client_id: id,
             client_name: name,
@@ -162,11 +175,11 @@ export const oauth = defineResource({
       name: 'token',
       summary: 'A personal key for the code of a consent, with the secret whose hash was sent before; once, within a minute',
       limits: ['shared'],
-      body: fields,
+      body: exchange,
       answer: object,
       handle: ({ app, body }) =>
         said(async () => {
-          const { value, scope } = await app.accounts.consents.redeem(check(fields, body))
+          const { value, scope } = await app.accounts.consents.redeem(check(exchange, body))
           return new Reply(200, { access_token: value, token_type: 'Bearer', scope }, unkept)
         }),
     }),

@@ -1,5 +1,5 @@
 /** What an agent asks and reads: no members, no settings, no exports. */
-export const agentObjects = [
+const agentObjects = [
   'query',
   'insight',
   'dashboard',
@@ -13,7 +13,7 @@ export const agentObjects = [
   'project',
 ] as const
 /** What it may also save. */
-export const agentSaves = ['insight', 'dashboard', 'annotation', 'cohort'] as const
+const agentSaves = ['insight', 'dashboard', 'annotation', 'cohort'] as const
 
 /** What an application asks for that signs its user in here: `write` includes `read`. */
 export const consentScopes = ['read', 'write'] as const

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import * as z from 'zod'
+import { WaymarkError } from '../../../errors/errors.ts'
 import type { AccountContext } from '../context.ts'
 import { check, integer, listOf, text } from '../fields.ts'
 import type { User } from '../records.ts'
@@ -102,6 +103,31 @@ const scopeOf = (asked: string | null | undefined): ConsentScope => {
   return words.includes('write') || words.length === 0 ? 'write' : 'read'
 }
 
+/** An application as it says of itself. */
+function clientIn(body: unknown): ConsentClient {
+  const given = check(registration, body)
+  const addresses = Array.isArray(given.redirect_uris) ? (given.redirect_uris as unknown[]) : []
+  if (addresses.length === 0 || addresses.length > mostAddresses)
+    throw new ConsentError('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${mostAddresses} addresses.`)
+  const strange = addresses.find((one) => typeof one !== 'string' || !isAddress(one))
+  if (strange !== undefined)
+    throw new ConsentError(
+      'invalid_redirect_uri',
+      `${String(strange).slice(0, 100)} cannot be an address to answer at: it must begin with https, with http for this machine, or with the scheme of an application.`,
+    )
+  const name =
+    typeof given.client_name === 'string'
+      ? given.client_name
+          .replace(/[\p{C}\s]+/gu, ' ')
+          .trim()
+          .slice(0, longest.name)
+      : ''
+  return {
+    name: name || new URL(addresses[0] as string).host || 'An application',
+    addresses: addresses as string[],
+  }
+}
+
 /** What the page asks the user. */
 export interface Asked {
   readonly client: ConsentClient
@@ -146,27 +172,7 @@ export const createConsents = (context: AccountContext, personalKeys: ReturnType
   return {
     /** The application as it registered itself; its id says everything, so that nothing is kept. */
     register(body: unknown) {
-      const given = check(registration, body)
-      const addresses = Array.isArray(given.redirect_uris) ? (given.redirect_uris as unknown[]) : []
-      if (addresses.length === 0 || addresses.length > mostAddresses)
-        throw new ConsentError('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${mostAddresses} addresses.`)
-      const strange = addresses.find((one) => typeof one !== 'string' || !isAddress(one))
-      if (strange !== undefined)
-        throw new ConsentError(
-          'invalid_redirect_uri',
-          `${String(strange).slice(0, 100)} cannot be an address to answer at: it must begin with https, with http for this machine, or with the scheme of an application.`,
-        )
-      const name =
-        typeof given.client_name === 'string'
-          ? given.client_name
-              .replace(/[\p{C}\s]+/gu, ' ')
-              .trim()
-              .slice(0, longest.name)
-          : ''
-      const client: ConsentClient = {
-        name: name || new URL(addresses[0] as string).host || 'An application',
-        addresses: addresses as string[],
-      }
+      const client = clientIn(body)
       const whole = JSON.stringify(client)
       if (whole.length > longest.client)
         throw new ConsentError(
@@ -183,6 +189,7 @@ export const createConsents = (context: AccountContext, personalKeys: ReturnType
       const given = check(consentInput, body)
       const { client, scope } = asked(given)
       if (given.granted === 'write' && scope === 'read') throw invalid(`${client.name} asks to read only.`, 'granted')
+      await personalKeys.mayHaveAnother(store.read, user)
       const code: Code = {
         user: user.id,
         client: hashKey(given.client_id),
@@ -229,10 +236,9 @@ export const createConsents = (context: AccountContext, personalKeys: ReturnType
       if (!user?.is_active) throw refused()
       const isFirst = await store.write((tables) => takeOnce(tables, user, { challenge: code.once, expiresAt: code.expiresAt }, clock()))
       if (!isFirst) throw refused()
-      const { value } = await personalKeys.create(user, {
-        label: code.name.slice(0, longest.label),
-        scopes: scopesOfConsent(code.scope),
-        scoped_teams: code.projects,
+      const key = { label: code.name.slice(0, longest.label), scopes: scopesOfConsent(code.scope), scoped_teams: code.projects }
+      const { value } = await personalKeys.create(user, key).catch((error: unknown) => {
+        throw error instanceof WaymarkError ? new ConsentError('invalid_grant', error.message) : error
       })
       return { value, scope: code.scope }
     },

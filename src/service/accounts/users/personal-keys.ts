@@ -100,18 +100,23 @@ const asItIs = (tables: AccountTables, id: string): Promise<PersonalKey> => must
 const note = (by: User, key: PersonalKey, activity: string) =>
   entryAbout('PersonalAPIKey', { id: key.id, organization_id: by.current_organization_id }, key.label, by, activity)
 
+const mayHaveAnother = async (tables: Pick<AccountContext['store']['read'], 'personal_keys'>, user: User): Promise<void> => {
+  if ((await tables.personal_keys.count({ user_id: user.id })) >= largestKeyCount)
+    throw invalid(`You can only have ${largestKeyCount} personal API keys. Remove an existing key before creating a new one.`)
+}
+
 export const createPersonalKeys = (context: AccountContext) => {
   const { store } = context
 
   return {
     list: (user: User) => store.read.personal_keys.find({ user_id: user.id }, { newestFirst: 'created_at' }),
     byId: (user: User, id: string) => store.read.personal_keys.first({ id, user_id: user.id }),
+    mayHaveAnother,
 
     /** The value is shown only once. */
     create: (user: User, body: unknown, value = randomKey('phx_')): Promise<{ key: PersonalKey; value: string }> =>
       store.write(async (tables) => {
-        if ((await tables.personal_keys.count({ user_id: user.id })) >= largestKeyCount)
-          throw invalid(`You can only have ${largestKeyCount} personal API keys. Remove an existing key before creating a new one.`)
+        await mayHaveAnother(tables, user)
         const input = check(keyInput, body)
         await mustBeAllowed(tables, user, input)
         // Servers that start together are given the same first key.

@@ -16,6 +16,7 @@ test('what is answered with 201 makes records, but for those who are not known y
       'passkeys.create',
       'scim.create_user',
       'scim.create_group',
+      'oauth.register',
     ].sort(),
   ).toEqual([...made, 'invites.create_many'].sort())
 })

@@ -169,6 +169,11 @@ export class ProjectLists implements MemoryHolder {
     }
   }
 
+  /** What is lacking is read from the store; else perhaps from files, which is another matter. */
+  get isLoaded(): boolean {
+    return this.loaded !== null
+  }
+
   /** How many values would be read from the store before the lists answer, approximately; what is read for each query does not count. */
   lacking(seq: number, { columns }: Pick<ColumnSource, 'columns'>): number {
     if (this.isTooLarge) return 0

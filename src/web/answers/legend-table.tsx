@@ -8,6 +8,8 @@ import { type AnswerRow, rowsOf } from '../insights/people-of.ts'
 import { textIn } from '../insights/query.ts'
 import { PeopleButton, Scrolling } from '../insights/tables.tsx'
 import type { Answer, Query } from '../lib/api.ts'
+import { type SortValue, sortedBy } from '../ui/sorted-by.ts'
+import { SortHead, useOrder } from '../ui/sorting.tsx'
 import { changeOf, type Whole } from './answer-in-words.ts'
 import { ChangeSign } from './answer-words.tsx'
 
@@ -43,6 +45,52 @@ const average = (value: number | null, format: NumberFormat): string =>
     format.decimals === null && format.style === 'numeric' ? { ...format, decimals: value !== null && value < 100 ? 1 : 0 } : format,
   )
 
+const keysOf = ({ part, previous }: Row) => [part.key, ...(previous ? [previous.part.key] : [])]
+
+/** A click hides the series, twice leaves it alone. */
+function NameOf({
+  row,
+  isAlone,
+  hasOnly,
+  legend,
+}: {
+  row: Row
+  isAlone: boolean
+  hasOnly: boolean
+  legend: ReturnType<typeof useLegend>
+}) {
+  const { part } = row
+  return (
+    <span class="name">
+      <Swatch {...part} />
+      {isAlone ? (
+        part.label
+      ) : (
+        <button
+          type="button"
+          class="plain cell"
+          aria-pressed={!legend.hidden.has(part.key)}
+          title="Hide or show it; twice: leave it alone"
+          onClick={() => legend.toggle(...keysOf(row))}
+          onDblClick={() => legend.only(...keysOf(row))}
+        >
+          {part.label}
+        </button>
+      )}
+      {hasOnly && (
+        <button
+          type="button"
+          class="plain only"
+          aria-label={`Only ${part.label}`}
+          onClick={() => legend.only(...keysOf(row))}
+        >
+          only
+        </button>
+      )}
+    </span>
+  )
+}
+
 /** The legend of a chart over time, with what each series comes to. A name hides its series, twice leaves it alone. */
 export function LegendTable({
   query,
@@ -71,7 +119,6 @@ export function LegendTable({
   const over = Math.max(1, chart.labels.length - chart.unfinished)
   const interval = textIn(query, 'interval') || 'day'
   const hasTime = query.kind !== 'StickinessQuery'
-  const keysOf = ({ part, previous }: Row) => [part.key, ...(previous ? [previous.part.key] : [])]
   const total = (value: number | null | undefined) => (value === undefined ? '…' : numberText(value, chart.format))
   // People of the last days are no number of the whole range: then the last interval stands for it.
   const hasTotals = !rows.every(({ series }) => totals[series.row] === null)
@@ -81,54 +128,39 @@ export function LegendTable({
     const own = totals[series.row]
     return whole == null || whole <= 0 || own == null ? '–' : numberText((100 * own) / whole, { ...percentages, decimals: 1 })
   }
+  const use = useOrder()
+  const valueIn = ({ part, series, previous }: Row, column: number): SortValue =>
+    [
+      part.label,
+      hasTotals ? totals[series.row] : series.values[over - 1],
+      previous === null ? null : (totals[series.row] ?? 0) - (totals[previous.series.row] ?? 0),
+      meanOf(series, over),
+    ][column]
+  const { order } = use
+  const shown = order === null ? rows : sortedBy(rows, (row) => valueIn(row, order.column), order.isDown)
+  const head = (title: string, column: number) => <SortHead title={title} column={column} isNumber={column > 0} use={use} />
   return (
     <div class="legend-table">
       <Scrolling label="Series">
         <table class="rows">
           <thead>
             <tr>
-              <th>Series</th>
-              {isTrend && <th class="number">{hasTotals ? 'Total' : 'Latest'}</th>}
-              {isCompared && <th class="number">Change</th>}
+              {head('Series', 0)}
+              {isTrend && head(hasTotals ? 'Total' : 'Latest', 1)}
+              {isCompared && head('Change', 2)}
               {hasTime && <th class="wide-only">Trend</th>}
-              {hasTime && <th class="number wide-only">Average by {interval}</th>}
+              {hasTime && head(`Average by ${interval}`, 3)}
               {isSplit && hasTotals && <th class="number">Share</th>}
             </tr>
           </thead>
           <tbody>
-            {rows.map((row) => {
+            {shown.map((row) => {
               const { part, series, previous } = row
               const change = previous ? changeOf(totals[series.row], totals[previous.series.row], chart.format) : null
               return (
                 <tr key={part.key} onPointerEnter={() => legend.light(part.mark)} onPointerLeave={() => legend.light(null)}>
                   <td>
-                    <span class="name">
-                      <Swatch {...part} />
-                      {rows.length === 1 ? (
-                        part.label
-                      ) : (
-                        <button
-                          type="button"
-                          class="plain cell"
-                          aria-pressed={!legend.hidden.has(part.key)}
-                          title="Hide or show it; twice: leave it alone"
-                          onClick={() => legend.toggle(...keysOf(row))}
-                          onDblClick={() => legend.only(...keysOf(row))}
-                        >
-                          {part.label}
-                        </button>
-                      )}
-                      {rows.length > 2 && (
-                        <button
-                          type="button"
-                          class="plain only"
-                          aria-label={`Only ${part.label}`}
-                          onClick={() => legend.only(...keysOf(row))}
-                        >
-                          only
-                        </button>
-                      )}
-                    </span>
+                    <NameOf row={row} isAlone={rows.length === 1} hasOnly={rows.length > 2} legend={legend} />
                   </td>
                   {isTrend && (
                     <td class="number">
@@ -150,7 +182,7 @@ export function LegendTable({
                       <Spark values={series.values.slice(0, over).map((value) => value ?? 0)} color={series.color} height={22} />
                     </td>
                   )}
-                  {hasTime && <td class="number wide-only">{average(meanOf(series, over), chart.format)}</td>}
+                  {hasTime && <td class="number">{average(meanOf(series, over), chart.format)}</td>}
                   {isSplit && hasTotals && <td class="number">{shareOf(row)}</td>}
                 </tr>
               )

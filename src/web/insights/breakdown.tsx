@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { mathFacts } from '../../queries/series/maths.ts'
 import type { Query } from '../lib/api.ts'
 import type { PropertyChoice } from '../lib/named-choices.ts'
 import { kindOf, useProperties } from '../lib/names.ts'
@@ -7,7 +8,7 @@ import { NumberField } from '../ui/number-field.tsx'
 import { DraftField } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
 import { PropertyField, propertyChoice, typedOf } from './property-field.tsx'
-import { listIn, objectIn, textIn, withField } from './query.ts'
+import { listIn, objectIn, type SeriesNode, textIn, withField } from './query.ts'
 import { namedWhose, type Typed } from './whose.ts'
 
 interface Part extends Typed {
@@ -63,6 +64,11 @@ function withParts(query: Query, parts: readonly Part[]): Query {
 /** What errors call a part. One alone is not in a list, and has what is said of the breakdown as a whole. */
 const pathsOf = (i: number): readonly string[] => [`breakdownFilter.breakdowns.${i}`, ...(i === 0 ? ['breakdownFilter'] : [])]
 
+/** Each of its numbers is one of people. */
+const countsPeople = (query: Query): boolean =>
+  query.kind === 'TrendsQuery' &&
+  listIn<SeriesNode>(query, 'series').every(({ math }) => ['actors', 'recent actors'].includes(mathFacts(math).counts))
+
 /** Up to three properties. Cohorts stand alone. */
 export function Breakdown({ query, onChange }: { query: Query; onChange: (query: Query) => void }) {
   const asked = partsOf(query)
@@ -89,6 +95,7 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
           part={part}
           paths={part.property === '' ? [] : pathsOf(parts.slice(0, i).filter(({ property }) => property !== '').length)}
           hasBins={hasBins}
+          isOfPeople={countsPeople(query)}
           onChange={(changed) => set(parts.with(i, changed))}
           onRemove={() => set(parts.toSpliced(i, 1))}
         />
@@ -125,6 +132,7 @@ function BreakdownRow({
   part,
   paths,
   hasBins,
+  isOfPeople,
   onChange,
   onRemove,
 }: {
@@ -132,6 +140,7 @@ function BreakdownRow({
   /** What errors call it. */
   paths: readonly string[]
   hasBins: boolean
+  isOfPeople: boolean
   onChange: (part: Part) => void
   onRemove: () => void
 }) {
@@ -147,6 +156,7 @@ function BreakdownRow({
           value={propertyChoice(part, part.property)}
           cohorts="with everybody"
           hasSql
+          isOfPeople={isOfPeople}
           onChoose={choose}
         />
       </At>

@@ -99,16 +99,18 @@ export interface PropertyChoicesAsked {
   readonly hasSql?: boolean
   /** Numbers come first. */
   readonly isNumber?: boolean
+  /** People are counted: their properties come first, before those of events with the same names. */
+  readonly isOfPeople?: boolean
 }
 
-const [ofEvents, ofPeople, ofSessions] = ['Event properties', 'Person properties', 'Session properties']
+const [ofEvents, ofPersons, ofSessions] = ['Event properties', 'Person properties', 'Session properties']
 
 /** The properties of the group type with each index; five lists, whether there are so many or not. */
 const useGroupDefinitions = (indices: readonly number[], typed: string) =>
   [0, 1, 2, 3, 4].map((index) => usePropertyDefinitions(indices.includes(index) ? (`group:${index}` as Whose) : null, typed))
 
 export function usePropertyChoices(typed: string, asked: PropertyChoicesAsked): Choices<PropertyChoice> {
-  const { whose, cohorts: withCohorts = 'none', hasSql = false, isNumber = false } = asked
+  const { whose, cohorts: withCohorts = 'none', hasSql = false, isNumber = false, isOfPeople = false } = asked
   const has = (one: 'event' | 'person' | 'session') => whose === undefined || whose.includes(one)
   const events = usePropertyDefinitions(has('event') ? 'event' : null, typed)
   const people = usePropertyDefinitions(has('person') ? 'person' : null, typed)
@@ -118,9 +120,10 @@ export function usePropertyChoices(typed: string, asked: PropertyChoicesAsked): 
   const choices = useMemo(() => {
     const ofDefinitions = (rows: readonly PropertyDefinitionAnswer[], group: string, of: (key: string) => PropertyChoice) =>
       ownFirst(rows.filter(({ hidden }) => !hidden)).map((one) => choiceOfProperty(one, group, of(one.name)))
+    const ownEvents = ofDefinitions(events.rows, ofEvents, (key) => ({ type: 'event', key }))
+    const ownPeople = ofDefinitions(people.rows, ofPersons, (key) => ({ type: 'person', key }))
     const properties = [
-      ...ofDefinitions(events.rows, ofEvents, (key) => ({ type: 'event', key })),
-      ...ofDefinitions(people.rows, ofPeople, (key) => ({ type: 'person', key })),
+      ...(isOfPeople ? [...ownPeople, ...ownEvents] : [...ownEvents, ...ownPeople]),
       ...(has('session') ? sessionProperties : []).map((key) => ({
         of: { type: 'session' as const, key },
         name: key,

@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     await page.getByRole('button', { name: 'Add insight' }).click()
     await page.getByLabel('Search saved insights').fill('visi')
     await page.getByRole('dialog').getByRole('button', { name: 'Visits' }).click()
-    await page.getByRole('dialog').getByText('Added').waitFor()
+    await page.getByRole('dialog').getByText('Added').first().waitFor()
     await page.keyboard.press('Escape')
     await tile('Visits').scrollIntoViewIfNeeded()
     await tile('Visits')

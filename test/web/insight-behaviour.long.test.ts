@@ -383,7 +383,7 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
       expect(await page.locator('.answer').textContent(), what).toContain('<img src=x')
     }
     await openNumbers(page)
-    await page.getByRole('region', { name: 'Numbers' }).getByRole('button').first().click()
+    await page.getByRole('region', { name: 'Numbers' }).locator('tbody').getByRole('button').first().click()
     await page.getByRole('dialog').locator('.people tr').first().getByText('<img src=x').waitFor()
     expect(await page.evaluate('globalThis.hacked ?? null')).toBe(null)
     await page.context().close()

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, dialogClosed, hasBrowser, openNumbers, openWeb, type Web } from './browser.ts'
+import { accessibilityFindings, chooseDates, dialogClosed, hasBrowser, openNumbers, openWeb, type Web } from './browser.ts'
 
 // Each kind of insight built by clicks: the query that results, its numbers beside those of the API, and the people behind them.
 
@@ -77,6 +77,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     return count
   }
   const numbers = () => page.getByRole('region', { name: 'Numbers' })
+  const percentOf = (part: number, whole: number) => `${Number(((100 * part) / whole).toFixed(1))}%`
 
   test('trends: maths, a renamed and a copied series, filters with suggested values, groups, a breakdown', async () => {
     await open('trends')
@@ -412,12 +413,12 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
           shown(values[0]!.count),
           // The last row has just begun: what is after it is to come.
           ...values.map(({ count }, i) =>
-            row + i >= rows.length ? '' : values[0]!.count === 0 ? '–' : `${((100 * count) / values[0]!.count).toFixed(1)}%`,
+            row + i >= rows.length ? '' : values[0]!.count === 0 ? '–' : percentOf(count, values[0]!.count),
           ),
         ]),
       )
     const [began, returned] = [0, 1].map((i) => rows.slice(0, -1).reduce((sum, { values }) => sum + values[i]!.count, 0))
-    expect(await table.locator('thead tr.mean td').nth(2).textContent()).toBe(`${((100 * returned!) / began!).toFixed(1)}%`)
+    expect(await table.locator('thead tr.mean td').nth(2).textContent()).toBe(percentOf(returned!, began!))
     const at = rows.findIndex(({ values }) => (values[1]?.count ?? 0) > 0)
     await table.locator('tbody tr').nth(at).locator('td').nth(2).getByRole('button').click()
     expect(await people()).toBe(Math.min(50, rows[at]!.values[1]!.count))
@@ -427,7 +428,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     await open('retention')
     await type('Event of the start', '$pageview')
     await type('Event of the return', '$pageview')
-    await choose('Dates', '-7d')
+    await chooseDates(page, 'Last 7 days')
     await choose('Comparison with another time', 'previous')
     const rows = await answerTo({ compareFilter: { compare: true }, dateRange: { date_from: '-7d' } })
     const table = page.getByRole('region', { name: 'Retention' })

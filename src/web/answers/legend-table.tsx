@@ -48,17 +48,7 @@ const average = (value: number | null, format: NumberFormat): string =>
 const keysOf = ({ part, previous }: Row) => [part.key, ...(previous ? [previous.part.key] : [])]
 
 /** A click hides the series, twice leaves it alone. */
-function NameOf({
-  row,
-  isAlone,
-  hasOnly,
-  legend,
-}: {
-  row: Row
-  isAlone: boolean
-  hasOnly: boolean
-  legend: ReturnType<typeof useLegend>
-}) {
+function NameOf({ row, isAlone, hasOnly, legend }: { row: Row; isAlone: boolean; hasOnly: boolean; legend: ReturnType<typeof useLegend> }) {
   const { part } = row
   return (
     <span class="name">
@@ -78,12 +68,7 @@ function NameOf({
         </button>
       )}
       {hasOnly && (
-        <button
-          type="button"
-          class="plain only"
-          aria-label={`Only ${part.label}`}
-          onClick={() => legend.only(...keysOf(row))}
-        >
+        <button type="button" class="plain only" aria-label={`Only ${part.label}`} onClick={() => legend.only(...keysOf(row))}>
           only
         </button>
       )}

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { agoText, dateText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 
@@ -55,7 +55,7 @@ export function WallBar({ title, position, onLeave }: { title: string; position:
 
 /** Escape leaves it, as leaving the browser's own full screen does, which the browser may refuse. */
 export function useWall(isOn: boolean, leave: () => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOn) return
     const onKey = (event: KeyboardEvent) => event.key === 'Escape' && !event.defaultPrevented && leave()
     let wasFull = document.fullscreenElement !== null

@@ -14,7 +14,7 @@ export interface Tile {
 
 /** In pixels. A board narrower than `wideBoard` has one column; `aroundChart`: the title and the lines under the chart. */
 export const [rowHeight, tileGap, wideBoard] = [80, 16, 640]
-const aroundChart = 108
+const aroundChart = 118
 /** Of the chart of a tile that is so many rows high. */
 export const chartHeight = (h: number, row: number = rowHeight): number => Math.max(80, h * row + (h - 1) * tileGap - aroundChart)
 

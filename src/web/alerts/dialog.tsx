@@ -103,17 +103,19 @@ function Alerts({
           <AlertCard key={alert.id} alert={alert} onChanged={reload} />
         ))}
       </ul>
-      <section class="block">
-        <h3>New alert</h3>
-        <AlertForm
-          insight={insight}
-          numbers={numbers}
-          onSaved={(made) => {
-            onSecret(made.webhook_secret)
-            reload()
-          }}
-        />
-      </section>
+      {value && (
+        <details class="block" open={value.results.length === 0} key={value.results.length}>
+          <summary>New alert</summary>
+          <AlertForm
+            insight={insight}
+            numbers={numbers}
+            onSaved={(made) => {
+              onSecret(made.webhook_secret)
+              reload()
+            }}
+          />
+        </details>
+      )}
     </>
   )
 }

@@ -34,8 +34,10 @@ const isUndelivered = (last: LastDeliveryAnswer | null) =>
   last !== null && (last.status === 'failed' || (last.status === 'waiting' && last.error !== null))
 
 /** A state that says whether somebody knows of it. */
-export function stateOf({ enabled, state, last_delivery: last, subscribed_users: users, webhook_url: webhook }: AlertAnswer): Shown {
+export function stateOf(alert: AlertAnswer): Shown {
+  const { enabled, state, last_delivery: last, subscribed_users: users, webhook_url: webhook } = alert
   if (!enabled) return { text: 'Off', tone: '' }
+  if (isBeingChecked(alert)) return { text: 'Checking…', tone: '' }
   if (state === 'Snoozed') return { text: state, tone: 'warn' }
   if (state !== 'Firing' && state !== 'Errored') return { text: state, tone: 'good' }
   const told =
@@ -68,7 +70,7 @@ export function lastDeliveryText(last: LastDeliveryAnswer | null, timezone: stri
   const others = last.delivered > 0 ? ` Delivered to ${numberText(last.delivered)} others.` : ''
   if (last.status === 'waiting' && last.error === null) return `${begin}being sent to ${last.target}.${others}`
   const next = last.status === 'waiting' ? ` It is tried again at ${momentText(last.next_attempt_at, timezone)}.` : ''
-  return `${begin}not delivered${last.status === 'waiting' ? ' yet' : ''} to ${last.target}: ${last.error ?? 'no reason is known.'}${next}${others}`
+  return `${begin}not delivered${last.status === 'waiting' ? ' yet' : ''} to ${last.target}: ${(last.error ?? 'no reason is known').replace(/\.$/, '')}.${next}${others}`
 }
 
 export const isWrong = isUndelivered

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Query } from '../lib/api.ts'
 import { NumberField } from '../ui/number-field.tsx'
 import { DraftField, Select } from '../ui/parts.tsx'
@@ -30,8 +30,9 @@ export function ChartOptions({ query, onChange }: Props) {
   const isStack = stackDisplays.includes(display)
   const isDrawn = isLines || isStack || barDisplays.includes(display)
   const hasSeveral = listIn(query, 'series').length + listIn(filter, 'formulaNodes').length > 1
+  const details = useClosing()
   return (
-    <details class="inline-details">
+    <details class="inline-details" ref={details}>
       <summary>Options</summary>
       <div class="popup chart-options">
         <h3>Numbers</h3>
@@ -106,6 +107,31 @@ export function ChartOptions({ query, onChange }: Props) {
       </div>
     </details>
   )
+}
+
+/** Closes with Escape and with a press outside. */
+function useClosing() {
+  const details = useRef<HTMLDetailsElement>(null)
+  useEffect(() => {
+    const close = () => {
+      if (details.current) details.current.open = false
+    }
+    const leave = ({ target }: Event) => {
+      if (target instanceof Node && !details.current?.contains(target)) close()
+    }
+    const onEscape = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || !details.current?.open || event.defaultPrevented) return
+      close()
+      details.current.querySelector('summary')?.focus()
+    }
+    document.addEventListener('pointerdown', leave)
+    document.addEventListener('keydown', onEscape)
+    return () => {
+      document.removeEventListener('pointerdown', leave)
+      document.removeEventListener('keydown', onEscape)
+    }
+  }, [])
+  return details
 }
 
 type Goal = Readonly<Record<string, unknown>>

@@ -234,6 +234,7 @@ function Use({
                   value={title}
                   required
                   autofocus
+                  isSelected
                   hint="A list of these people as they are now: it changes only when somebody changes it."
                 />
               </Form>

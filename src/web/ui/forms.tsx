@@ -228,6 +228,7 @@ export function TextField({
   value = '',
   rows,
   onInput,
+  isSelected = false,
   ...input
 }: FieldProps & {
   value?: string | number | null | undefined
@@ -240,6 +241,8 @@ export function TextField({
   placeholder?: string
   autocomplete?: string
   autofocus?: boolean
+  /** What it begins with is replaced by what is typed. */
+  isSelected?: boolean
   disabled?: boolean
   min?: number | string
   max?: number | string
@@ -266,6 +269,7 @@ export function TextField({
             defaultValue={String(value ?? '')}
             autocomplete="off"
             onInput={(event) => onInput?.(event.currentTarget.value)}
+            {...(isSelected && { onFocus: (event: FocusEvent) => (event.currentTarget as HTMLInputElement).select() })}
             {...(input as object)}
           />
         )

@@ -55,11 +55,11 @@ describe('what is shown', () => {
         '2. signup',
         '42%',
         '420 · 1m 35s',
-        '42% converted',
+        '42% went on',
         '−580 (58%)',
         '6.3%',
         '63 · 3m 10s',
-        '15% converted',
+        '15% went on',
         '−357 (85%)',
       ]),
     )

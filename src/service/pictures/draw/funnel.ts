@@ -116,7 +116,7 @@ function drawColumns({ groups }: Funnel, { stepWidth, bar, gap, plot }: Places, 
     nodes.push(label(fitted(`${i + 1}. ${step.name}`, room), x, plot.bottom + captionTop - 2, { isBold: true }))
     const of = shares[i]
     if (!of) continue
-    const kept = `${percent(of.kept)} converted`
+    const kept = `${percent(of.kept)} went on`
     const lines = [
       `${numberText(step.count)}${i === 0 || step.time === null ? '' : `${dot}${durationText(step.time)}`}`,
       ...(i === 0 ? [] : [textWidth(kept) > room ? `→ ${percent(of.kept)}` : kept, `−${numberText(of.lost)} (${percent(1 - of.kept)})`]),

@@ -28,14 +28,14 @@ const figuresIn = ({ figures }: Place) => join(import.meta.dirname, '../figures'
 export const shownFigures = figuresIn(usual)
 /** The table of README.md is made of them. */
 export const largeFigures = figuresIn(large)
-/** Longer answers are compared when they are measured, and not kept. */
+/** Longer answers are compared when they are measured, and not kept; of the usual size none is, as it is measured in minutes. */
 const mostOfAnswer = 50_000
 
-const kept = (figures: Figures): Figures => ({
+const kept = (figures: Figures, most: number): Figures => ({
   ...figures,
   contenders: figures.contenders.map(({ answers, ...one }) => ({
     ...one,
-    ...(answers && { answers: answers.map((rows) => (JSON.stringify(rows).length > mostOfAnswer ? null : rows)) }),
+    ...(answers && most > 0 && { answers: answers.map((rows) => (JSON.stringify(rows).length > most ? null : rows)) }),
   })),
 })
 
@@ -52,6 +52,6 @@ export function writePage(figures: Figures, docs: string): readonly string[] {
   const [page, chart, file] = [join(docs, 'benchmarks.md'), join(docs, place.chart), figuresIn(place)]
   writeFileSync(chart, chartOf(figures))
   writeFileSync(page, withReport(readFileSync(page, 'utf8'), pageReport(figures, place.chart), place))
-  writeFileSync(file, `${JSON.stringify(kept(figures), null, place === large ? 0 : 2)}\n`)
+  writeFileSync(file, `${JSON.stringify(kept(figures, place === large ? mostOfAnswer : 0), null, 2)}\n`)
   return [page, chart, file]
 }

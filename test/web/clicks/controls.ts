@@ -18,7 +18,7 @@ export interface Control {
 
 /** Left alone: what ends the session or the whole project, leaves the page for another site, or reaches another server. */
 const untouched =
-  /^(Sign out|Leave|Give up|Full screen|Print|Rotate|Delete the project|Reset|Install|Check for|Update|Test|Ask again|Verify|Begin|Create export|Send)|everywhere else/i
+  /^(Sign out|Add a tag|Leave|Give up|Full screen|Print|Rotate|Delete the project|Reset|Install|Check for|Update|Test|Ask again|Verify|Begin|Create export|Send)|everywhere else/i
 
 const collect = `(() => {
   const dialogs = document.querySelectorAll('dialog[open]')

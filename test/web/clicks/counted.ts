@@ -18,12 +18,12 @@ export const clickedNumber = `((one) => {
   if (ofRetention) return ofRetention[1]
   const pick = one.getAttribute('data-pick')
   if (pick !== null) {
-    const [series, index = -1] = pick.split(' ').map(Number)
+    const [series, index = -1, lost = 0] = pick.split(' ').map(Number)
     const result = one.closest('.result')
     const rows = [...(result?.querySelectorAll('table.rows tbody tr') ?? [])]
     const head = [...(result?.querySelectorAll('table.rows th') ?? [])].map((one) => one.innerText)
     const groups = new Set([...(result?.querySelectorAll('[data-pick]') ?? [])].map((one) => one.getAttribute('data-pick').split(' ')[0])).size
-    if (head[1] === 'Reached') return rows[series * (rows.length / groups) + index]?.children[1].innerText ?? null
+    if (head[1] === 'Reached') return rows[series * (rows.length / groups) + index]?.children[1 + lost].innerText ?? null
     return head[1] === 'Total' && index < 0 ? (rows[series]?.children[1].innerText ?? null) : null
   }
   const own = one.innerText.trim()

@@ -21,7 +21,7 @@ const said = async (work: () => Promise<Reply>): Promise<Reply> => {
     return new Reply(error.code === 'invalid_client' ? 401 : 400, { error: error.code, error_description: error.message }, unkept)
   }
 }
-/** For the page, as any other error. */
+/** The same for the page, whose routes answer errors in the form of the API. */
 const told = <T>(work: () => T): T => {
   try {
     return work()

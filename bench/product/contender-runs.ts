@@ -6,6 +6,7 @@ import type { EventFiles, Resources, Rows } from './contender.ts'
 import type { Done, Order } from './contender-process.ts'
 import { type ContenderKey, contenders } from './contenders.ts'
 import { arrivingPerSecond, type ContenderFigures, failedWith, type Outcome } from './figures.ts'
+import { forgetLoad, keepLoad, keptLoad } from './kept-loads.ts'
 import { progress } from './progress.ts'
 import type { Question } from './question.ts'
 import { questions } from './questions.ts'
@@ -17,6 +18,8 @@ export interface Run {
   readonly events: EventFiles
   /** Contenders keep their events in folders of it. */
   readonly directory: string
+  /** The folders stay, and are asked again by a later run. */
+  readonly isKept: boolean
   readonly threads: number
   readonly memory: string
   /** The built contender-process.ts. */
@@ -56,7 +59,18 @@ const bytesIn = (folder: string): number =>
 export type Loaded = Pick<ContenderFigures, 'loadSeconds' | 'eventsPerSecond' | 'loadPeakMb' | 'diskMb'>
 
 export async function loadContender(run: Run, key: ContenderKey): Promise<Loaded> {
-  mkdirSync(resourcesOf(run, key).directory, { recursive: true })
+  const { directory } = resourcesOf(run, key)
+  const { data } = run.events
+  const earlier = run.isKept ? keptLoad<Loaded>(directory, data) : null
+  if (earlier) return earlier
+  rmSync(directory, { recursive: true, force: true }) // a load that was stopped
+  mkdirSync(directory, { recursive: true })
+  const loaded = await load(run, key)
+  if (run.isKept) keepLoad(directory, data, loaded)
+  return loaded
+}
+
+async function load(run: Run, key: ContenderKey): Promise<Loaded> {
   const contender = await start(run, key)
   try {
     const { ms, peakMb } = await done(contender, { do: 'load', events: run.events })
@@ -69,8 +83,9 @@ export async function loadContender(run: Run, key: ContenderKey): Promise<Loaded
 }
 
 /** What it has on the disk goes: the next one needs the room. */
-export const removeContender = (run: Run, key: ContenderKey): void =>
-  rmSync(resourcesOf(run, key).directory, { recursive: true, force: true })
+export function removeContender(run: Run, key: ContenderKey): void {
+  if (!run.isKept) rmSync(resourcesOf(run, key).directory, { recursive: true, force: true })
+}
 
 interface Opened extends ContenderProcess {
   /** What opening answered the first time. */
@@ -138,6 +153,7 @@ export async function timeContender(run: Run, key: ContenderKey): Promise<Timed>
   const { opening } = contender
   const first = await contender.ask({ do: 'time', question: run.asked[0]!, times: 1, seconds: 0 })
   const { outcomes, firsts, peakMb } = await timesOf(contender, run, `${contenders[key].name}: timing`)
+  if (run.isKept && !run.atRest) forgetLoad(resourcesOf(run, key).directory)
   const live = run.atRest ? null : await whileEventsArrive(contender, run, `${contenders[key].name}: timing while events arrive`)
   await contender.stop()
   const firstAnswerMs = first.ms ? opening.ms![0]! + first.ms[0]! : null

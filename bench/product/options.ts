@@ -12,6 +12,8 @@ export interface Options {
   readonly keys: readonly ContenderKey[]
   readonly asked: readonly number[]
   readonly directory: string | null
+  /** What is loaded stays in it, and is asked again by later runs. */
+  readonly keep: string | null
   readonly out: string | null
   /** Files of earlier runs; empty: it is measured. */
   readonly from: readonly string[]
@@ -37,6 +39,8 @@ Loads the same events into each contender, checks that all answers agree, and ti
 --memory SIZE     memory limit of each engine, in MB or GB (default 2GB)
 --seed N          other events (default 1)
 --directory DIR   where the events are written and loaded (default: a temporary folder)
+--keep DIR        keeps what is loaded in this folder, and asks what an earlier run has kept there instead of loading it again; only for the
+                  contenders that are named, and after a run without --at-rest it is loaded again, because events have arrived
 --out FILE        writes the figures as JSON
 --at-rest         leaves out: for the first time, right after opening, while events arrive
 --write           writes the table and the chart into docs/
@@ -88,6 +92,7 @@ const parsed = (args: readonly string[]) => {
         only: text,
         contenders: text,
         directory: text,
+        keep: text,
         out: text,
         from: text,
         write: { type: 'boolean', default: false },
@@ -110,6 +115,7 @@ export function readOptions(args: readonly string[]): Options {
     keys: keysOf(values.contenders),
     asked: questionsNamed(values.only),
     directory: values.directory ?? null,
+    keep: values.keep ?? null,
     out: values.out ?? null,
     from: values.from?.split(',') ?? [],
     write: values.write,

@@ -68,7 +68,7 @@ async function measure(run: Run, keys: readonly ContenderKey[]): Promise<Measure
 
 /** Where files are written changes no figure, and says something about the machine only. */
 const withoutPlaces = (args: readonly string[]): readonly string[] =>
-  args.filter((arg, i) => !/^--(out|directory)(=|$)/.test(arg) && !/^--(out|directory)$/.test(args[i - 1] ?? ''))
+  args.filter((arg, i) => !/^--(out|directory|keep)(=|$)/.test(arg) && !/^--(out|directory|keep)$/.test(args[i - 1] ?? ''))
 
 /** Makes the events, loads, compares and times. What it wrote is removed at the end. */
 export async function runProduct(options: Options, args: readonly string[], waymark: 'package' | 'sources' = 'package'): Promise<Figures> {
@@ -87,7 +87,17 @@ export async function runProduct(options: Options, args: readonly string[], waym
     if (waymark === 'package') buildPackage()
     const program = await bundled(join(import.meta.dirname, 'contender-process.ts'), waymark)
     const events = await eventsIn(options, keys, directory)
-    const run: Run = { events, directory, threads, memory, program, asked, runs, atRest }
+    const run: Run = {
+      events,
+      directory: options.keep ?? directory,
+      isKept: options.keep !== null,
+      threads,
+      memory,
+      program,
+      asked,
+      runs,
+      atRest,
+    }
     const { contenders: measured, failed } = await measure(run, keys)
     return {
       events: options.events,

@@ -29,6 +29,6 @@ test.each([
 })
 
 test('the help names every option', () => {
-  for (const option of ['events', 'runs', 'only', 'contenders', 'threads', 'memory', 'seed', 'directory', 'out', 'write', 'from'])
+  for (const option of ['events', 'runs', 'only', 'contenders', 'threads', 'memory', 'seed', 'directory', 'keep', 'out', 'write', 'from'])
     expect(help).toContain(`--${option} `)
 })

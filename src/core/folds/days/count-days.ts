@@ -1,7 +1,8 @@
 import { Ints } from '../../kernels/grow.ts'
 import type { CalendarDays } from '../../lists/kept/calendar-days.ts'
+import { CodeCounts, type CodesState } from '../../lists/kept/code-counts.ts'
 import { quarter, SplitCounts } from '../../lists/kept/day-counts.ts'
-import { numberAt } from '../../lists/kept/kept-counts.ts'
+import { type EventCondition, numberAt } from '../../lists/kept/kept-counts.ts'
 import { type NumbersState, QuarterNumbers } from '../../lists/kept/quarter-numbers.ts'
 import type { ColumnView, EventBits, Fold, ListView } from '../fold.ts'
 import { Matches } from '../matches.ts'
@@ -17,7 +18,7 @@ export interface CountDaysParams {
   /** Codes that split the events, of so many; null: none do. */
   readonly split: { readonly values: ColumnView['values']; readonly size: number } | null
   /** Numbers that are looked at; null: none are. */
-  readonly number: Pick<ColumnView, 'values' | 'numbers'> | null
+  readonly number: EventCondition['number']
 }
 
 /** By code and then by day: of each code as many as there are edges less one. */
@@ -27,8 +28,10 @@ interface CountedDays {
   readonly offsets: Int32Array
   /** Events by quarter of an hour, `quartersOf` of each. */
   readonly quarters: Uint32Array
-  /** The same of the numbers. */
+  /** The same of the sums of numbers. */
   readonly numbers: NumbersState | null
+  /** The codes of numbers; of a day without an event undefined. */
+  readonly codes: readonly (CodesState | undefined)[] | null
   readonly least: Float64Array
   readonly greatest: Float64Array
 }
@@ -49,7 +52,8 @@ export const countDaysFold: Fold<CountDaysParams, readonly CountedDays[]> = {
     const days = codes * ofCode
     const ofDay = quartersOf(edges)
     const quarters = new Uint32Array(days * ofDay)
-    const numbers = number && new QuarterNumbers(days * ofDay)
+    const numbers = number?.kept === 'sums' ? new QuarterNumbers(days * ofDay) : null
+    const codesOf: CodeCounts[] | null = number?.kept === 'codes' ? [] : null
     const least = new Float64Array(days).fill(Number.POSITIVE_INFINITY)
     const greatest = new Float64Array(days).fill(Number.NEGATIVE_INFINITY)
     const [rows, dayOf] = [new Ints(), new Ints()]
@@ -82,13 +86,20 @@ export const countDaysFold: Fold<CountDaysParams, readonly CountedDays[]> = {
           const cellOfQuarter = cell * ofDay + Math.floor((when - edges[day]!) / quarter)
           quarters[cellOfQuarter]!++
           if (numbers !== null) numbers.add(cellOfQuarter, numberAt(number!, index[row]!))
+          if (codesOf !== null) {
+            codesOf[cell] ??= new CodeCounts()
+            codesOf[cell].add(numberAt(number!, index[row]!))
+          }
           if (when > greatest[cell]!) greatest[cell] = when
         }
       }
       yield
     }
-    const found = numbers && stateOf(numbers)
-    return [{ ...byDay(rows.view(), dayOf.view(), days), quarters, numbers: found, least, greatest }]
+    const found = {
+      numbers: numbers && stateOf(numbers),
+      codes: codesOf && Array.from({ length: days }, (_, day) => codesState(codesOf[day])),
+    }
+    return [{ ...byDay(rows.view(), dayOf.view(), days), quarters, ...found, least, greatest }]
   },
   join: (parts) => parts.flat(),
 }
@@ -99,6 +110,9 @@ const stateOf = ({ sums: { sums, lost, counts }, least, greatest }: QuarterNumbe
   least,
   greatest,
 })
+
+const codesState = (codes: CodeCounts | undefined): CodesState | undefined =>
+  codes && { length: codes.length, listed: codes.listed && codes.listed.slice(0, codes.length), counts: codes.counts }
 
 /** The rows in order of their days. Those of a day keep their order. */
 function byDay(persons: Int32Array, dayOf: Int32Array, days: number): Pick<CountedDays, 'persons' | 'offsets'> {
@@ -145,14 +159,14 @@ export function* dayCounts(
   { edges, split, number }: CountDaysParams,
   days: CalendarDays,
 ): Generator<void, SplitCounts, void> {
-  const all = new SplitCounts(days, number !== null)
+  const all = new SplitCounts(days, number && number.kept)
   const ofDay = quartersOf(edges)
   const first = days.numberAt(edges[0]!)
   const ofCode = edges.length - 1
   for (let day = 0; day < ofCode * (split?.size ?? 1); day++) {
     if (day % 16 === 15) yield
     const counts = all.of(Math.floor(day / ofCode))
-    for (const { persons, offsets, quarters, numbers, least, greatest } of parts) {
+    for (const { persons, offsets, quarters, numbers, codes, least, greatest } of parts) {
       if (offsets[day] === offsets[day + 1]) continue
       const made = counts.day(first + (day % ofCode))
       made.persons.append(persons.subarray(offsets[day], offsets[day + 1]))
@@ -162,6 +176,8 @@ export function* dayCounts(
         made.events += events
         if (numbers) made.numbers!.addCell(i, numbers, day * ofDay + i)
       }
+      const codesOfDay = codes?.[day]
+      if (codesOfDay) made.codes!.addAll(codesOfDay)
       made.least = Math.min(made.least, least[day]!)
       made.greatest = Math.max(made.greatest, greatest[day]!)
     }

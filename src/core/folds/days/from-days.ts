@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { CalendarDays } from '../../lists/kept/calendar-days.ts'
-import type { SplitCounts } from '../../lists/kept/day-counts.ts'
+import type { KeptNumber, SplitCounts } from '../../lists/kept/day-counts.ts'
 import { type EventCondition, type KeptDayCounts, mostCodes } from '../../lists/kept/kept-counts.ts'
 import type { ColumnView, EventBits, Fold, ListView, Matching, PlacedColumn } from '../fold.ts'
 import { lifecycleFold } from '../lifecycle.ts'
@@ -20,8 +20,8 @@ interface FromDays<P, R> {
   bits(params: P): readonly number[] | null
   /** The column that splits the events; null: none does. */
   split?(params: P): PlacedColumn | null
-  /** The column of numbers that are added up; null: none are. */
-  number?(params: P): PlacedColumn | null
+  /** The column of numbers that are looked at, and what is kept of them; null: none are. */
+  number?(params: P): { readonly of: PlacedColumn; readonly kept: KeptNumber } | null
   /** `sources`: by code of that column, or one. Null: it takes the events after all. */
   run(sources: readonly DaySource[], params: P): Generator<void, R | null, void>
 }
@@ -46,6 +46,8 @@ export interface Loops {
   readonly completed: <R>(steps: Generator<void, R, void>) => Promise<R>
 }
 
+type AskedNumber = ColumnView & { readonly kept: KeptNumber }
+
 interface Asked {
   readonly bit: number
   readonly key: string
@@ -67,7 +69,8 @@ export async function resultFromDays(
   if (!fromDays || !matching || !isPlain(matching)) return null
   const split = fromDays.split?.(params)?.column ?? null
   if (split && split.size > mostCodes) return null
-  const number = fromDays.number?.(params)?.column ?? null
+  const asksNumber = fromDays.number?.(params) ?? null
+  const number = asksNumber && { ...asksNumber.of.column, kept: asksNumber.kept }
   const asked = bits.map((bit): Asked | null => askedOf(bit, matching.bits, split, number, days))
   if (!asked.every((one) => one !== null)) return null
   const byKey = new Map(asked.map((one) => [one.key, one]))
@@ -98,7 +101,7 @@ export async function resultFromDays(
 async function countedDays(
   condition: EventCondition,
   split: ColumnView | null,
-  number: ColumnView | null,
+  number: AskedNumber | null,
   edges: Float64Array,
   days: CalendarDays,
   { fold, completed }: Loops,
@@ -109,7 +112,7 @@ async function countedDays(
     bits: { byEvent: Int32Array.from(byEvent), others, flags },
     edges,
     split: split && { values: split.values, size: split.size },
-    number: number && { values: number.values, numbers: number.numbers },
+    number: number && { values: number.values, numbers: number.numbers, kept: number.kept },
   }
   const parts = await fold(countDaysFold, params)
   return parts && completed(dayCounts(parts, params, days))
@@ -118,7 +121,7 @@ async function countedDays(
 const isPlain = ({ scope, further, takesAll }: Matching): boolean => scope === null && further === null && !takesAll
 
 /** Null: a column is not kept between queries. */
-function askedOf(bit: number, bits: EventBits, split: ColumnView | null, number: ColumnView | null, { zone }: CalendarDays): Asked | null {
+function askedOf(bit: number, bits: EventBits, split: ColumnView | null, number: AskedNumber | null, { zone }: CalendarDays): Asked | null {
   const { byEvent, others, flags } = ofEvents(bits)
   const is = (mask: number) => ((mask & bit) === 0 ? 0 : 1)
   const columns = flags.filter((flag) => (flag.bits & bit) !== 0).map(({ column }) => column)
@@ -127,6 +130,13 @@ function askedOf(bit: number, bits: EventBits, split: ColumnView | null, number:
   const last = names.findLastIndex((one) => one !== is(others))
   const condition = { byEvent: names.subarray(0, last + 1), others: is(others), columns, split, number }
   const ids = columns.map(({ id }) => id!).sort((a, b) => a - b)
-  const text = JSON.stringify([zone.name, [...condition.byEvent], condition.others, ids, split?.id ?? null, number?.id ?? null])
+  const text = JSON.stringify([
+    zone.name,
+    [...condition.byEvent],
+    condition.others,
+    ids,
+    split?.id ?? null,
+    number && [number.id, number.kept],
+  ])
   return { bit, key: createHash('sha256').update(text).digest('base64'), condition }
 }

@@ -1,8 +1,10 @@
 import type { SumState } from '../../../lib/numbers/sums.ts'
-import { type DayCount, quarter } from '../../lists/kept/day-counts.ts'
+import { type DayCount, type KeptNumber, quarter } from '../../lists/kept/day-counts.ts'
 import { QuarterNumbers } from '../../lists/kept/quarter-numbers.ts'
 import type { PlacedColumn } from '../fold.ts'
+import type { SeriesValue } from '../series/accumulators.ts'
 import type { Series, SeriesPart } from '../series/fold.ts'
+import { numbersInOrder, widthOf, writeSpread } from '../series/spread.ts'
 import { askedDays, blocksOf, countBetween, type DaySource, daysOfBuckets, ofEvents, personFilter } from './asked-days.ts'
 import { type Bits, count, countOf, countOfEither, emptyBits, intersect, keepNew, unite, uniteBits } from './bits.ts'
 
@@ -21,11 +23,14 @@ export const readsDays = (series: Series): boolean => {
 
 const ofQuarters: ReadonlySet<unknown> = new Set(['sum', 'avg', 'min', 'max'])
 
-/** The numbers of events whose sum or extreme is asked; null: something else is counted. */
-export const numbersOf = ({ value }: Series): PlacedColumn | null =>
-  value.kind === 'numbers' && ofQuarters.has(value.reduction) && value.number.of === 'event' ? value.number : null
+/** The numbers of events whose sum, extreme or quantiles are asked; null: something else is counted. */
+export function numbersOf({ value }: Series): { readonly of: PlacedColumn; readonly kept: KeptNumber } | null {
+  if (value.kind === 'numbers' && ofQuarters.has(value.reduction) && value.number.of === 'event') return { of: value.number, kept: 'sums' }
+  return value.kind === 'quantiles' && value.order !== null && value.number.of === 'event' ? { of: value.number, kept: 'codes' } : null
+}
 
 export function* daySeries(sources: readonly DaySource[], series: Series): Generator<void, SeriesPart | null, void> {
+  if (series.value.kind === 'quantiles') return yield* dayQuantiles(sources, series, series.value)
   if (numbersOf(series)) return yield* dayNumbers(sources, series)
   const combinations: number[] = []
   const found: Float64Array[] = []
@@ -58,6 +63,57 @@ function* dayNumbers(sources: readonly DaySource[], series: Series): Generator<v
   }
   const all = (field: keyof SumState) => oneAfterTheOther(found.map(({ sums }) => sums[field]))
   return { combinations, state: { sums: all('sums'), lost: all('lost'), counts: all('counts') } satisfies SumState }
+}
+
+/** Quantiles of the codes of whole days. */
+function* dayQuantiles(
+  sources: readonly DaySource[],
+  series: Series,
+  { order, spread }: Extract<SeriesValue, { kind: 'quantiles' }>,
+): Generator<void, SeriesPart | null, void> {
+  const { rank, numbers } = order!
+  const combinations: number[] = []
+  const found: Float64Array[] = []
+  /** Behind all numbers: events without one. */
+  const counts = new Uint32Array(numbers.length + 1)
+  for (const [code, source] of sources.entries()) {
+    const buckets = wholeDays(source, series)
+    if (buckets === null) return null
+    if (buckets.every(({ length }) => length === 0)) continue
+    const results = new Float64Array(buckets.length * widthOf(spread))
+    for (const [cell, days] of buckets.entries()) {
+      if (days.length === 0) continue
+      counts.fill(0)
+      let events = 0
+      for (const { codes } of days) {
+        codes!.addTo(counts, rank)
+        events += codes!.length
+      }
+      const count = events - counts[numbers.length]!
+      if (count > 0) yield* writeSpread(results, cell, spread, numbersInOrder(counts, numbers, count))
+      yield
+    }
+    combinations.push(code)
+    found.push(results)
+  }
+  return { combinations, state: oneAfterTheOther(found), isFinished: true }
+}
+
+/** The days of each bucket. Null: a bucket, or the asked time, has a part of the events of a day. */
+function wholeDays(source: DaySource, { matching: { from, to }, edges: given }: Series): readonly (readonly DayCount[])[] | null {
+  const edges = given ?? everyTime
+  const buckets: DayCount[][] = Array.from({ length: edges.length - 1 }, () => [])
+  let bucket = 0
+  for (const day of source.counts.get(counted)!.all) {
+    if (day.greatest < from || day.least > to) continue
+    while (bucket < buckets.length && edges[bucket + 1]! <= day.least) bucket++
+    if (bucket === buckets.length) break
+    if (day.greatest < edges[bucket]!) continue
+    const isWhole = day.least >= Math.max(from, edges[bucket]!) && day.greatest <= Math.min(to, edges[bucket + 1]! - 1)
+    if (!isWhole) return null
+    buckets[bucket]!.push(day)
+  }
+  return buckets
 }
 
 function oneAfterTheOther(found: readonly Float64Array[]): Float64Array {

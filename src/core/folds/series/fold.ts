@@ -22,6 +22,8 @@ export type SeriesPart = {
   /** For each group, its codes as one number: of the last split plus those before it times the number of texts of the last one. */
   readonly combinations: readonly number[]
   readonly state: unknown
+  /** The state is the numbers of each group already. */
+  readonly isFinished?: true
 } | null
 
 /** Buckets of all groups together. */
@@ -132,15 +134,19 @@ export interface SeriesGroup {
 
 /** The numbers of each group: of each bucket one, or several of a spread. A loop with pauses. */
 export function* seriesData(part: NonNullable<SeriesPart>, series: Series): Generator<void, readonly SeriesGroup[], void> {
-  const joined = new Joined(series)
-  joined.add(part)
-  if (joined.accumulator.prepare) yield* joined.accumulator.prepare(part.combinations.length)
-  const data = joined.accumulator.finish(part.combinations.length)
+  const data = part.isFinished ? (part.state as Float64Array) : yield* finished(part, series)
   const size = data.length / part.combinations.length
   return part.combinations.map((combination, group) => ({
     combination,
     data: Array.from(data.subarray(group * size, (group + 1) * size), (value) => (Number.isFinite(value) ? value : 0)),
   }))
+}
+
+function* finished(part: NonNullable<SeriesPart>, series: Series): Generator<void, Float64Array, void> {
+  const joined = new Joined(series)
+  joined.add(part)
+  if (joined.accumulator.prepare) yield* joined.accumulator.prepare(part.combinations.length)
+  return joined.accumulator.finish(part.combinations.length)
 }
 
 class Joined {

@@ -1,8 +1,7 @@
-import { interpolated } from '../../../lib/numbers/statistics.ts'
 import type { PlacedColumn } from '../fold.ts'
 import type { Matches } from '../matches.ts'
 import type { Accumulator } from './accumulator.ts'
-import { CompensatedSum, type Spread, widthOf, writeSpread } from './spread.ts'
+import { numbersInOrder, type Spread, widthOf, writeSpread } from './spread.ts'
 
 /** Quantiles of coded numbers: how often each number occurs is enough, and no number has to be kept. */
 export class NumberHistogram implements Accumulator<Uint32Array> {
@@ -56,32 +55,17 @@ export class NumberHistogram implements Accumulator<Uint32Array> {
     const inOrder = Int32Array.from(numbers.keys())
       .filter((code) => !Number.isNaN(numbers[code]!))
       .sort((a, b) => (numbers[a]! < numbers[b]! ? -1 : 1))
+    const sorted = Float64Array.from(inOrder, (code) => numbers[code]!)
+    const ofCell = new Uint32Array(inOrder.length)
     const results = new Float64Array(groups * size * widthOf(spread))
     for (let cell = 0; cell < groups * size; cell++) {
-      const first = cell * numbers.length
       let count = 0
-      for (const code of inOrder) count += counts[first + code]!
-      if (count === 0) continue
-      const written = writeSpread(results, cell, spread, {
-        count,
-        quantile(level) {
-          const at = level * (count - 1)
-          /** How many numbers are in the order up to `place`. */
-          let before = 0
-          let place = -1
-          while (before <= Math.floor(at)) before += counts[first + inOrder[++place]!]!
-          const low = numbers[inOrder[place]!]!
-          while (before <= Math.ceil(at)) before += counts[first + inOrder[++place]!]!
-          return interpolated(low, numbers[inOrder[place]!]!, at - Math.floor(at))
-        },
-        sum() {
-          const sum = new CompensatedSum()
-          for (const code of inOrder) if (counts[first + code]! > 0) sum.add(counts[first + code]! * numbers[code]!)
-          return sum.value
-        },
-      })
+      for (let place = 0; place < inOrder.length; place++) {
+        ofCell[place] = counts[cell * numbers.length + inOrder[place]!]!
+        count += ofCell[place]!
+      }
       // Few numbers: without pauses.
-      for (const _ of written);
+      if (count > 0) for (const _ of writeSpread(results, cell, spread, numbersInOrder(ofCell, sorted, count)));
     }
     return results
   }

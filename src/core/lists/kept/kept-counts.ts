@@ -2,7 +2,7 @@ import { mustHold } from '../../../errors/invariants.ts'
 import type { SomeColumn } from '../columns.ts'
 import type { EventLists } from '../event-lists.ts'
 import type { EventBatch } from '../ports.ts'
-import type { SplitCounts } from './day-counts.ts'
+import type { KeptNumber, SplitCounts } from './day-counts.ts'
 import type { ListChange, ListNews } from './list-news.ts'
 
 /** Conditions on an event: its name, and columns that must be 1. */
@@ -13,8 +13,8 @@ export interface EventCondition {
   readonly columns: readonly Pick<SomeColumn, 'values'>[]
   /** A column of codes that splits the events; null: none does. */
   readonly split: Pick<SomeColumn, 'values'> | null
-  /** A column of numbers that are added up; null: none are. */
-  readonly number: Pick<SomeColumn, 'values' | 'numbers'> | null
+  /** A column of numbers that are looked at; null: none are. */
+  readonly number: (Pick<SomeColumn, 'values' | 'numbers'> & { readonly kept: KeptNumber }) | null
 }
 
 /** Columns with more codes do not split what is kept. */
@@ -185,8 +185,9 @@ export class KeptCounts {
 
 const readsColumns = ({ columns, split, number }: EventCondition): boolean => columns.length > 0 || split !== null || number !== null
 
-export const numberAt = ({ values, numbers }: Pick<SomeColumn, 'values' | 'numbers'>, index: number): number =>
-  numbers === null ? values[index]! : numbers[values[index]!]!
+/** What `DayCounts.add` takes: the number of an event, or its code. */
+export const numberAt = ({ values, numbers, kept }: NonNullable<EventCondition['number']>, index: number): number =>
+  numbers === null || kept === 'codes' ? values[index]! : numbers[values[index]!]!
 
 /** In whose list the events of a person are now, who was not merged before a change. */
 function whereNow(changes: readonly ListChange[]): (person: number, after: number) => number {

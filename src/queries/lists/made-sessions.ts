@@ -20,7 +20,7 @@ const id = field('$session_id')
 export const isWithoutSession: Expr = or(
   equals(id, literal('')),
   call('notEquals', call('length', id), literal(36)),
-  call('notEquals', call('substring', id, literal(15), literal(1)), literal('7')),
+  call('notLike', id, literal(`${'_'.repeat(14)}7%`)),
 )
 
 const before: FrameBound = { kind: 'frameBound', type: 'preceding', offset: literal(1), span: noSpan }

@@ -17,7 +17,7 @@ export const isOfNames = ({ scope, bits, further }: Matching): boolean =>
 export function reselected(
   selection: Selection,
   lists: EventLists,
-  persons: ReadonlySet<number>,
+  persons: Iterable<number>,
   conditions: Matching,
   made: number,
 ): Selection | null {

@@ -1,3 +1,4 @@
+import { ChangedLists } from './changed-lists.ts'
 import { firstSince } from './first-since.ts'
 import { ListNews } from './kept/list-news.ts'
 import { type MovingValues, wideEnough } from './list-column.ts'
@@ -13,8 +14,6 @@ const slackEvents = 2
 const expectedSlackShare = 1 / 16
 /** Lists that move leave gaps. Above this share of gaps, the columns are compacted. */
 const mostGaps = 0.3
-/** With more changed lists, all count as changed. */
-const mostChanged = 1 << 12
 /** Records of the log are kept as 32-bit integers. */
 export const mostRecords = 2 ** 32 - 1
 
@@ -39,8 +38,10 @@ export class EventLists {
   /** Further events of the project, in files. */
   elsewhere = 0
   readonly news = new ListNews(() => this.events + this.elsewhere)
-  /** Persons whose lists have changed. Null: all may have moved. */
-  private changed: Set<number> | null = null
+  /** What follows the lists. */
+  private watching: readonly ChangedLists[] = []
+  /** Persons whose lists have changed since `before` was the last record. */
+  private readonly latest = { before: 0, of: this.watch() }
   /** Columns that move together with the events. */
   private readonly attached = new Set<MovingValues>()
   /** The capacity of each person's list, in events. */
@@ -101,10 +102,9 @@ export class EventLists {
     for (let i = 0; i < event.length; i++) if (event[i]! > most) most = event[i]!
     this.event = wideEnough(this.event, most)
     let { start, end, room, time: times, event: events, seq: seqs } = this
-    if (person.length > mostChanged) this.changed = null
     for (let i = 0; i < person.length; i++) {
       const who = person[i]!
-      this.changed?.add(who)
+      this.note(who)
       if (who >= this.persons || end[who]! - start[who]! === room[who]!) {
         this.widen(who + 1)
         this.reserve(who, 1)
@@ -120,7 +120,6 @@ export class EventLists {
     this.events += person.length
     this.version++
     for (const [who, count] of ordered) this.order(this.start[who]!, this.start[who]! + count, this.end[who]!)
-    if (this.changed && this.changed.size > mostChanged) this.changed = null // nobody takes them
     if (this.gaps > mostGaps * this.used) this.compact()
   }
 
@@ -141,6 +140,7 @@ export class EventLists {
     this.end[person] = known + time.length
     this.events += time.length
     this.version++
+    this.noteAll()
     this.order(at, at + time.length, this.end[person]!)
   }
 
@@ -149,7 +149,8 @@ export class EventLists {
     if (merged >= this.persons || this.start[merged] === this.end[merged]) return
     this.version++
     this.news.merge(merged, survivor)
-    this.changed?.add(merged).add(survivor)
+    this.note(merged)
+    this.note(survivor)
     const [from, to] = [this.start[merged]!, this.end[merged]!]
     this.widen(survivor + 1)
     this.reserve(survivor, to - from)
@@ -173,10 +174,44 @@ export class EventLists {
   /** The index of each event after a record of the log, by record minus `seq`; -1 where there is none. */
   indexesAfter(seq: number, last: number): Int32Array {
     const indexes = new Int32Array(Math.max(0, last - seq) + 1).fill(-1)
-    const { start, end, seq: seqs, persons } = this
+    const { start, end, seq: seqs, persons, latest } = this
+    const changed = seq >= latest.before ? latest.of.all : null
+    if (changed) {
+      for (const person of changed.keys())
+        for (let i = start[person]!; i < end[person]!; i++) if (seqs[i]! > seq) indexes[seqs[i]! - seq] = i
+      return indexes
+    }
+    let greatest = 0
     for (let person = 0; person < persons; person++)
-      for (let i = start[person]!; i < end[person]!; i++) if (seqs[i]! > seq) indexes[seqs[i]! - seq] = i
+      for (let i = start[person]!; i < end[person]!; i++) {
+        const record = seqs[i]!
+        if (record > seq) indexes[record - seq] = i
+        if (record > greatest) greatest = record
+      }
+    latest.of.take()
+    latest.before = greatest
     return indexes
+  }
+
+  /** Notes what changes from now on, until `leave`. */
+  watch(): ChangedLists {
+    const changes = new ChangedLists()
+    this.watching = [...this.watching, changes]
+    return changes
+  }
+
+  leave(changes: ChangedLists): void {
+    this.watching = this.watching.filter((one) => one !== changes)
+  }
+
+  /** Before the list of the person changes. */
+  private note(person: number): void {
+    const [start, end] = person < this.persons ? [this.start[person]!, this.end[person]!] : [0, 0]
+    for (const changes of this.watching) changes.note(person, start, end)
+  }
+
+  private noteAll(): void {
+    for (const changes of this.watching) changes.noteAll()
   }
 
   private *all() {
@@ -203,13 +238,6 @@ export class EventLists {
     const { nameBytes: _, ...counts } = shape
     Object.assign(lists, counts)
     return { lists, arrays: lists.image().arrays }
-  }
-
-  /** The persons whose lists have changed since the last call; null: all events may be elsewhere. */
-  takeChanged(): ReadonlySet<number> | null {
-    const { changed } = this
-    this.changed = new Set()
-    return changed && changed.size <= mostChanged ? changed : null
   }
 
   /** Bytes of arrays that were replaced since the last call. */
@@ -261,7 +289,7 @@ export class EventLists {
 
   /** Removes the gaps: places all lists side by side, with new free entries. */
   private compact(): void {
-    this.changed = null
+    this.noteAll()
     const { start, end, room, persons } = this
     const from = start.slice(0, persons)
     this.used = 0

@@ -69,6 +69,11 @@ export class ListColumn implements MovingValues {
     return column
   }
 
+  /** -1: no event has the text. */
+  codeOf(text: string): number {
+    return this.codes.get(text) ?? -1
+  }
+
   /** Bytes that a new column probably needs. */
   static bytesOf(type: ColumnType, length: number): number {
     return length * (type === 'flags' ? 1 : 2)

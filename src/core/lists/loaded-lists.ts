@@ -1,4 +1,5 @@
-import { type ActorOrder, orderByActor, orderBytes } from './actor-order.ts'
+import { type ActorOrder, KeptOrder, orderBytes } from './actor-order.ts'
+import type { ChangedLists } from './changed-lists.ts'
 import type { SomeColumn } from './columns.ts'
 import { EventLists, type ListShape } from './event-lists.ts'
 import { KeptCounts } from './kept/kept-counts.ts'
@@ -22,7 +23,7 @@ export interface LoadedColumn {
   /** The value of each text that the latest events had for what it depends on. Null: it depends on more. */
   memo: Map<string, string | number> | null
   /** The events in order of the column's texts, as of a version of the lists. */
-  order?: { readonly version: number; readonly of: ActorOrder }
+  order?: { readonly version: number; readonly of: KeptOrder; readonly changes: ChangedLists }
 }
 
 /** The lists of a project in memory, and their columns. */
@@ -64,8 +65,7 @@ export class LoadedLists {
     const { lists, selections, counts, pages, persons } = this
     let bytes =
       lists.bytes + lists.news.bytes + selections.bytes + counts.bytes + (pages?.bytes ?? 0) + (persons?.of.values.byteLength ?? 0)
-    for (const { column, order } of this.columns.values())
-      bytes += column.bytes + (order ? orderBytes(order.of.entry.length, order.of.actors) : 0)
+    for (const { column, order } of this.columns.values()) bytes += column.bytes + (order?.of.bytes ?? 0)
     for (const values of this.keyValues.values()) bytes += values.bytes
     for (const { column } of this.ofPersons.values()) bytes += column.bytes
     return bytes
@@ -99,7 +99,7 @@ export class LoadedLists {
     this.lists.detach(dropped.column)
     this.columns.delete(key)
     this.pages?.columns.delete(key)
-    return dropped.column.bytes + (dropped.order ? orderBytes(dropped.order.of.entry.length, dropped.order.of.actors) : 0)
+    return dropped.column.bytes + this.dropOrder(dropped)
   }
 
   touchColumn(key: string): void {
@@ -108,25 +108,40 @@ export class LoadedLists {
     this.columns.set(key, used)
   }
 
+  private dropOrder(column: LoadedColumn): number {
+    const { order } = column
+    if (!order) return 0
+    this.lists.leave(order.changes)
+    delete column.order
+    return order.of.bytes
+  }
+
   /** Bytes that `orderBy` will add. */
   orderBytes(key: string): number {
     const { column, order } = this.columns.get(key)!
-    return order?.version === this.lists.version ? 0 : orderBytes(this.lists.events, column.texts.length)
+    return order ? 0 : orderBytes(this.lists.events, column.texts.length)
   }
 
   /** The events of the actors that a column names. A loop with pauses. */
-  *orderBy(key: string, skipped: string | null): Generator<void, ActorOrder, void> {
+  *orderBy(key: string, except: string | null): Generator<void, ActorOrder, void> {
     const known = this.columns.get(key)!
-    const { version } = this.lists
-    if (known.order?.version !== version) {
-      delete known.order // two at once may not fit
-      const { column } = known
-      known.order = {
-        version,
-        of: yield* orderByActor(this.lists, column, this.seq, skipped === null ? -1 : column.texts.indexOf(skipped)),
-      }
+    const { lists } = this
+    const { column, order } = known
+    const skipped = except === null ? -1 : column.codeOf(except)
+    if (order?.version === lists.version) return order.of
+    this.dropOrder(known) // what follows or makes it may be stopped, and two at once may not fit
+    const { version } = lists
+    const changed = order?.changes.take()
+    if (order && changed && (yield* order.of.follow(lists, column, changed, skipped))) {
+      known.order = { version, of: order.of, changes: lists.watch() }
+      known.order.changes.take()
+      return order.of
     }
-    return known.order.of
+    const made = yield* KeptOrder.of(lists, column, this.seq, skipped)
+    const changes = lists.watch()
+    changes.take()
+    known.order = { version, of: made, changes }
+    return made
   }
 
   /** Bytes that `personNumbers` will add. */

@@ -1,3 +1,4 @@
+import type { ChangedLists } from './changed-lists.ts'
 import type { EventLists } from './event-lists.ts'
 
 /** The events of some persons that meet the conditions of a fold, whatever their time. Its arrays are shared between threads. */
@@ -23,7 +24,7 @@ export interface SelectionPart {
 export type Selection = readonly SelectionPart[]
 
 /** Finds the events of some persons again, whose lists have changed. Null: the selection has no room for them. */
-export type Reselect = (selection: Selection, lists: EventLists, persons: ReadonlySet<number>) => Selection | null
+export type Reselect = (selection: Selection, lists: EventLists, persons: Iterable<number>) => Selection | null
 /** Null: it was asked for, or it is not worth its memory. */
 interface Kept {
   selection: Selection | null
@@ -56,7 +57,11 @@ export class Selections {
   private readonly known = new Map<string, Kept>()
   private readonly useless = new Set<string>()
 
-  constructor(private readonly lists: EventLists) {}
+  private readonly changes: ChangedLists
+
+  constructor(private readonly lists: EventLists) {
+    this.changes = lists.watch()
+  }
 
   find(key: string, reselect: Reselect | null): { readonly selection: Selection | null; readonly isWanted: boolean } {
     this.follow()
@@ -124,7 +129,7 @@ export class Selections {
     const { lists } = this
     if (this.version === lists.version) return
     this.version = lists.version
-    const changed = lists.takeChanged()
+    const changed = this.changes.take()
     if (!changed) {
       this.clear()
       return
@@ -136,7 +141,7 @@ export class Selections {
         this.known.delete(key)
         this.useless.delete(key)
       } else if (!selection) continue
-      else kept.selection = reselect(selection, lists, changed)
+      else kept.selection = reselect(selection, lists, changed.keys())
       if (kept.selection) this.bytes += bytesOf(kept.selection)
     }
   }

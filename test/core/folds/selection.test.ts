@@ -5,7 +5,7 @@ import { columnView, listView } from '../../../src/core/folds/fold.ts'
 import { Matches } from '../../../src/core/folds/matches.ts'
 import { reselected } from '../../../src/core/folds/reselect.ts'
 import { selectable, selectionFold, selectionKey } from '../../../src/core/folds/selection.ts'
-import { orderByActor } from '../../../src/core/lists/actor-order.ts'
+import { KeptOrder } from '../../../src/core/lists/actor-order.ts'
 import { EventLists } from '../../../src/core/lists/event-lists.ts'
 import { ListColumn } from '../../../src/core/lists/list-column.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
@@ -41,7 +41,7 @@ function listsOf(events: Drawn, hasGroups: boolean) {
   const indexes = lists.indexesAfter(0, events.length).subarray(1)
   isLarge.write({ values: Uint8Array.from(events, ([, , , one]) => (one ? 1 : 0)) }, indexes)
   company.write({ values: Int32Array.from(events, ([, , , , one]) => one), texts: companies }, indexes)
-  const order = hasGroups ? completed(orderByActor(lists, company, events.length, company.texts.indexOf(''))) : null
+  const order = hasGroups ? completed(KeptOrder.of(lists, company, events.length, company.texts.indexOf(''))) : null
   return { view: listView({ lists, order }), isLarge: columnView(isLarge) }
 }
 
@@ -153,12 +153,13 @@ test('new events and merges join a selection: it stays what a search finds, unti
       }
       let made = view().persons
       let selection = select()
-      lists.takeChanged()
+      const changes = lists.watch()
+      changes.take()
       for (const [i, round] of rounds.entries()) {
         if ('events' in round) add(round.events, 1000 * (i + 1))
         else if (round.merged !== round.survivor) lists.merge(round.merged, round.survivor)
-        const changed = lists.takeChanged()
-        const followed = changed && reselected(selection, lists, changed, conditions, made)
+        const changed = changes.take()
+        const followed = changed && reselected(selection, lists, changed.keys(), conditions, made)
         if (followed) joined++
         else made = view().persons
         selection = [...(followed ?? select())]

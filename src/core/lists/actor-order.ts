@@ -1,4 +1,3 @@
-import { Ints } from '../kernels/grow.ts'
 import type { Place } from './changed-lists.ts'
 import type { EventLists } from './event-lists.ts'
 import type { ListColumn } from './list-column.ts'
@@ -15,9 +14,16 @@ export interface ActorOrder {
   /** The times of the first and the last event of each actor: most sessions are passed over by these alone. NaN: it has none. */
   readonly firstTime: Float64Array
   readonly lastTime: Float64Array
+  /** The person whose events are all of an actor, or `noOwner`, or `severalOwners`. */
+  readonly owner: Int32Array
+  /** The actors with events of several persons. */
+  readonly shared: ReadonlySet<number>
   /** All actors have numbers below this: those of their texts in the column. */
   readonly actors: number
 }
+
+const noOwner = -1
+const severalOwners = -2
 
 /** Of an actor that outgrows its place: free entries behind its own. */
 const roomFor = (events: number) => events + 2 + (events >> 2)
@@ -26,7 +32,7 @@ const spareShare = 1 / 8
 const fewSpare = 1 << 12
 const withSpare = (count: number) => count + Math.ceil(count * spareShare) + fewSpare
 
-export const orderBytes = (events: number, actors: number): number => 4 * withSpare(events) + 28 * withSpare(actors)
+export const orderBytes = (events: number, actors: number): number => 4 * withSpare(events) + 32 * withSpare(actors)
 
 const eventsBetweenPauses = 1 << 19
 
@@ -35,6 +41,8 @@ type Actors = Pick<ListColumn, 'values' | 'texts'>
 /** An order that follows its lists. */
 export class KeptOrder implements ActorOrder {
   actors: number
+  readonly owner: Int32Array
+  readonly shared = new Set<number>()
   private readonly room: Int32Array
   /** Entries that belong to an actor, or did. */
   private used: number
@@ -51,11 +59,14 @@ export class KeptOrder implements ActorOrder {
     this.actors = actors
     this.used = used
     this.room = end.map((last, actor) => last - start[actor]!)
+    this.owner = sharedArray(Int32Array, start.length).fill(noOwner)
   }
 
   get bytes(): number {
-    const { start, end, room, entry, firstTime, lastTime } = this
-    return start.byteLength + end.byteLength + room.byteLength + entry.byteLength + firstTime.byteLength + lastTime.byteLength
+    const { start, end, room, entry, firstTime, lastTime, owner } = this
+    return (
+      start.byteLength + end.byteLength + room.byteLength + owner.byteLength + entry.byteLength + firstTime.byteLength + lastTime.byteLength
+    )
   }
 
   /** `lastSeq`: no event of the lists has a later record. `skipped`: the code of a text that is no actor; -1: none. A loop with pauses. */
@@ -93,7 +104,28 @@ export class KeptOrder implements ActorOrder {
       unpaused = 0
       yield
     }
+    yield* order.findOwners(lists, values, skipped)
     return order
+  }
+
+  private *findOwners({ persons, start, end }: EventLists, values: Actors['values'], skipped: number): Generator<void, void, void> {
+    const { owner, shared } = this
+    let unpaused = 0
+    for (let person = 0; person < persons; person++) {
+      for (let index = start[person]!; index < end[person]!; index++) {
+        const actor = values[index]!
+        if (actor === skipped || owner[actor] === person || owner[actor] === severalOwners) continue
+        if (owner[actor] === noOwner) owner[actor] = person
+        else {
+          owner[actor] = severalOwners
+          shared.add(actor)
+        }
+      }
+      unpaused += end[person]! - start[person]!
+      if (unpaused < eventsBetweenPauses) continue
+      unpaused = 0
+      yield
+    }
   }
 
   /**
@@ -112,21 +144,29 @@ export class KeptOrder implements ActorOrder {
     const isGone = new Uint8Array(lists.capacity)
     for (const place of changed.values()) isGone.fill(1, place.start, place.end)
     /** The actors with such events, and these one after the other: of each actor a chain. */
-    const [lastOf, before, indexes] = [new Map<number, number>(), new Ints(), new Ints()]
+    const lastOf = new Map<number, number>()
+    const [chain, found, ownerOf]: [number[], number[], number[]] = [[], [], []]
     for (const person of changed.keys())
       for (let index = lists.start[person]!; index < lists.end[person]!; index++) {
         const actor = values[index]!
         if (actor === skipped) continue
-        before.push(lastOf.get(actor) ?? -1)
-        lastOf.set(actor, indexes.length)
-        indexes.push(index)
+        chain.push(lastOf.get(actor) ?? -1)
+        lastOf.set(actor, found.length)
+        found.push(index)
+        ownerOf.push(person)
       }
-    const [chain, found] = [before.view(), indexes.view()]
     let unpaused = 0
     for (const [actor, last] of lastOf) {
       const entries: number[] = []
       for (let at = start[actor]!; at < end[actor]!; at++) if (isGone[this.entry[at]!] === 0) entries.push(this.entry[at]!)
-      for (let at = last; at >= 0; at = chain[at]!) entries.push(found[at]!)
+      let isShared = entries.length > 0
+      for (let at = last; at >= 0; at = chain[at]!) {
+        entries.push(found[at]!)
+        if (ownerOf[at] !== ownerOf[last]) isShared = true
+      }
+      this.owner[actor] = isShared ? severalOwners : ownerOf[last]!
+      if (isShared) this.shared.add(actor)
+      else this.shared.delete(actor)
       entries.sort((a, b) => lists.time[a]! - lists.time[b]! || lists.seq[a]! - lists.seq[b]!)
       if (!this.place(actor, entries)) return false
       this.noteTimes(actor, lists)

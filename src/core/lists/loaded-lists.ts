@@ -47,7 +47,7 @@ export class LoadedLists {
   readonly selections: Selections
   readonly counts: KeptCounts
   /** The person of each event, as of a version of the lists. */
-  private persons: { readonly version: number; readonly of: SomeColumn } | null = null
+  private persons: { readonly version: number; readonly of: SomeColumn; readonly changes: ChangedLists } | null = null
 
   constructor(lists: EventLists, seq: number, merges: Merges, changedSeq: number, pages: PagedEvents | null = null) {
     this.lists = lists
@@ -146,19 +146,27 @@ export class LoadedLists {
 
   /** Bytes that `personNumbers` will add. */
   get personBytes(): number {
-    return this.persons?.version === this.lists.version ? 0 : madeBytes('numbers', this.lists)
+    return this.persons ? 0 : madeBytes('numbers', this.lists)
   }
 
   /** The person of each event. A loop with pauses. */
   *personNumbers(): Generator<void, SomeColumn, void> {
-    const { version } = this.lists
-    if (this.persons?.version !== version) this.persons = { version, of: yield* madeColumn({ from: 'person numbers' }, [], this.lists) }
-    return this.persons.of
+    const { lists, persons: known } = this
+    const { version, capacity } = lists
+    if (known?.version === version) return known.of
+    this.dropPersonNumbers() // what follows or makes them may be stopped
+    const changed = known && known.of.values.length >= capacity ? known.changes.take() : null
+    if (changed) for (const person of changed.keys()) known!.of.values.fill(person, lists.start[person], lists.end[person])
+    const of = changed ? known!.of : yield* madeColumn({ from: 'person numbers' }, [], { ...lists, used: capacity })
+    this.persons = { version, of, changes: lists.watch() }
+    this.persons.changes.take()
+    return of
   }
 
   /** Returns the bytes that they had. */
   dropPersonNumbers(): number {
     const bytes = this.persons?.of.values.byteLength ?? 0
+    if (this.persons) this.lists.leave(this.persons.changes)
     this.persons = null
     return bytes
   }

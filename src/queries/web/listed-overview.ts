@@ -48,14 +48,10 @@ export function listedOverview(plan: WebPlan, env: QueryContext): ListedFold<Ove
     fold: listFold<VisitsParams, VisitNumbers, OverviewNumbers>({
       fold: visitsFold,
       params: (listed) => ({
-        matching: {
-          from: Math.min(...near),
-          to: Math.max(...near),
-          scope: null,
-          bits: bitsOf(bits, listed),
-          further: null,
-          takesAll: false,
-        },
+        bits: bitsOf(bits, listed),
+        sessions: listed.columns[actors.column]!.values,
+        order: { start: listed.order!.start, end: listed.order!.end, entry: listed.order!.entry, owner: listed.order!.owner },
+        shared: Int32Array.from(listed.order!.shared),
         near: Float64Array.from(near),
         periods: Float64Array.from(ranges.flatMap(({ range }) => [range.firstEvent, range.to])),
         bounceSeconds: env.sessions?.bounceSeconds ?? usualBounceSeconds,

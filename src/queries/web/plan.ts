@@ -1,17 +1,17 @@
-import type { Table } from 'apache-arrow'
 import { alias, and, call, equals, field, from, isIn, limit, literal, or, select, table } from '../../language/ast/build.ts'
 import type { Expr, Query } from '../../language/ast/nodes.ts'
 import { sessionFields as sessionFieldTypes, sessionsQuery } from '../../language/catalog/sessions.ts'
 import { isObject } from '../../lib/is-object.ts'
 import type { Interval } from '../../lib/time/calendar.ts'
 import { compileFilters } from '../filters/property-filters.ts'
-import type { QueryContext, QueryRun } from '../kind.ts'
+import { along, type QueryContext, type QueryRun } from '../kind.ts'
 import { isWithoutSession, madeMeasures, nearRange } from '../lists/made-sessions.ts'
 import { eventsTable, instant, person, since, until } from '../scope.ts'
 import { goalCondition } from '../series/conversion-goal.ts'
 import { allOf, queryFilters } from '../series/series-condition.ts'
 import { type Period, periodRanges, type ShownRanges, shownRanges } from '../time/comparison.ts'
 import type { ResolvedRange } from '../time/dates.ts'
+import { listedLook } from './listed-look.ts'
 import type { WebStatsTableQuery } from './schema.ts'
 
 // What web analytics counts: sessions that began in the period, by those of their events that are views of pages, or conversions, and pass the filters.
@@ -50,8 +50,8 @@ export function* planWeb(query: Asked, env: QueryContext, namesIn: ((context: Qu
   const inPeriods = or(...ranges.map(({ range }) => and(since(range.firstEvent), until(range.to))))
   const periods = { current: ranges[0]!.range, previous: ranges[1]?.range ?? null }
   const making = contextOf({ ...periods, hasMade: true }, env)
-  const counted = namesIn && and(inPeriods, countedNames({ goal: goalIn(making) }, namesIn(making)))
-  const times = { ...periods, hasMade: counted !== null && (yield* hasEventsWithoutSession(counted)) }
+  const names = namesIn && countedNames({ goal: goalIn(making) }, namesIn(making))
+  const times = { ...periods, hasMade: names !== null && (yield* hasEventsWithoutSession(names, inPeriods, periods, env)) }
   const context = contextOf(times, env)
   return {
     ...times,
@@ -68,12 +68,25 @@ export const contextOf = (plan: Pick<WebPlan, 'current' | 'previous' | 'hasMade'
   plan.hasMade ? { ...env, madeSessions: { events: nearEvents(plan) } } : env
 
 /** Asked before, so that a site whose events all name one pays for a look at their ids only. */
-function* hasEventsWithoutSession(counted: Expr): QueryRun<boolean> {
-  const columns = [alias(literal(1), 'found')]
-  const query = select({ columns, from: table('events'), where: and(counted, isWithoutSession), limit: limit(1) })
-  const answer = (yield { kind: 'statement', label: 'events without a session', query }) as Table
-  return answer.numRows > 0
-}
+const hasEventsWithoutSession = (
+  names: Expr,
+  inPeriods: Expr,
+  { current, previous }: Pick<WebPlan, 'current' | 'previous'>,
+  env: QueryContext,
+): QueryRun<boolean> =>
+  along<boolean>({
+    label: 'events without a session',
+    lists: () => listedLook(and(names, isWithoutSession), previous ? [current, previous] : [current], env),
+    statement: () => ({
+      query: select({
+        columns: [alias(literal(1), 'found')],
+        from: table('events'),
+        where: and(inPeriods, names, isWithoutSession),
+        limit: limit(1),
+      }),
+      read: (answer) => answer.numRows > 0,
+    }),
+  })
 
 /** Conditions on whole sessions, and the fields that they read. */
 interface SessionFilters {

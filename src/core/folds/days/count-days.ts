@@ -112,7 +112,7 @@ const stateOf = ({ sums: { sums, lost, counts }, least, greatest }: QuarterNumbe
 })
 
 const codesState = (codes: CodeCounts | undefined): CodesState | undefined =>
-  codes && { length: codes.length, listed: codes.listed && codes.listed.slice(0, codes.length), counts: codes.counts }
+  codes && { length: codes.length, listed: codes.listed?.slice(0, codes.length) ?? null, counts: codes.counts }
 
 /** The rows in order of their days. Those of a day keep their order. */
 function byDay(persons: Int32Array, dayOf: Int32Array, days: number): Pick<CountedDays, 'persons' | 'offsets'> {
@@ -159,7 +159,7 @@ export function* dayCounts(
   { edges, split, number }: CountDaysParams,
   days: CalendarDays,
 ): Generator<void, SplitCounts, void> {
-  const all = new SplitCounts(days, number && number.kept)
+  const all = new SplitCounts(days, number?.kept ?? null)
   const ofDay = quartersOf(edges)
   const first = days.numberAt(edges[0]!)
   const ofCode = edges.length - 1

@@ -7,6 +7,12 @@ const fewest = 100_000
 const alwaysSeconds = 0.25
 /** Values, or events, a second, until one has been measured. */
 const unknown = { reading: 2_000_000, statement: 4_000_000 }
+/** The same of statements that order the events of each person. */
+const slowStatements: ReadonlyMap<string, number> = new Map([
+  ['paths', 1_000_000],
+  ['paths, previous period', 1_000_000],
+  ['actors of paths', 1_000_000],
+])
 
 const mean = (known: number | undefined, now: number) => (known === undefined ? now : kept * known + (1 - kept) * now)
 
@@ -34,6 +40,6 @@ export class ReadingRates {
   }
 
   private statementSeconds(what: string, events: number): number {
-    return events / (this.statements.get(what) ?? unknown.statement)
+    return events / (this.statements.get(what) ?? slowStatements.get(what) ?? unknown.statement)
   }
 }

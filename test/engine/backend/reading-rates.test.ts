@@ -15,6 +15,7 @@ const answered =
 test.each<[string, Step[], { values: number; events: number; what?: string }, boolean]>([
   ['few values are read at once', [], { values: 400_000, events: 400_000 }, true],
   ['many are not, as long as nothing was measured', [], { values: 5 * million, events: 5 * million }, false],
+  ['a statement of paths takes longer than that', [], { values: 5 * million, events: 5 * million, what: 'paths' }, true],
   ['nothing is lacking', [], { values: 0, events: 100 * million }, true],
   ['another load is running', [], { values: Number.POSITIVE_INFINITY, events: 100 * million }, false],
   ['reading was fast', [read(million, 0.1)], { values: 5 * million, events: 5 * million }, true],

@@ -4,9 +4,10 @@ import { decided, shown } from '../coerce.ts'
 import type { Typed } from '../typed.ts'
 import { type Called, type FunctionRow, type FunctionRows, needs } from './row.ts'
 
-// Aggregates and window functions. Of no rows an aggregate of PostgreSQL is NULL, so a column that is never NULL goes in as one that may be.
+// Aggregates and window functions. Of no rows an aggregate of PostgreSQL is NULL, so what is never NULL goes in as something that may be.
 
-const open = ({ sql, nullable }: Typed): string => (nullable ? sql : `toNullable(${sql})`)
+/** What may be NULL there may not be so here: a quotient of constants. */
+const open = ({ sql }: Typed): string => `toNullable(${sql})`
 
 const numeric = ({ call, args, context }: Called): Typed => {
   const x = decided(args[0]!, 'float8', context)

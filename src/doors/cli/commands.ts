@@ -18,6 +18,11 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./import.ts')).importFiles,
   },
   {
+    name: 'definitions import',
+    summary: 'Copies insights, dashboards, cohorts, actions, flags and annotations from a project of PostHog or of another server.',
+    load: async () => (await import('./definitions/import.ts')).importDefinitions,
+  },
+  {
     name: 'query',
     summary: 'Runs one query, given as SQL or as JSON of any query kind.',
     load: async () => (await import('./query.ts')).query,

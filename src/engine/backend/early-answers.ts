@@ -46,6 +46,11 @@ export class EarlyAnswers {
     }
   }
 
+  /** The definitions of actions, as JSON, as a query that is answered here sees them. */
+  get actions(): Iterable<string> {
+    return this.known?.facts.actions.values() ?? []
+  }
+
   isRefused(query: unknown): boolean {
     return readsRows(query) || (this.refused.size > 0 && this.refused.has(keyOf(query)))
   }

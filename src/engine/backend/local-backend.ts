@@ -24,7 +24,7 @@ import { type Admission, type Claim, ended, type Wanted } from '../admission/adm
 import { Answer } from '../admission/answer.ts'
 import type { Computed, Computing } from '../admission/computing.ts'
 import { type ActionService, actionService } from '../definitions/actions.ts'
-import { type CohortService, cohortService, namesCohorts } from '../definitions/cohorts.ts'
+import { type CohortService, cohortService, namesActions, namesCohorts } from '../definitions/cohorts.ts'
 import { answerQuery } from '../execution/answer.ts'
 import { answerRows, type RowsAnswer } from '../execution/answer-rows.ts'
 import { queryArrow, queryArrowBatches } from '../execution/arrow.ts'
@@ -336,7 +336,7 @@ export class LocalBackend<P extends Ingestion = Pipeline> implements ProjectBack
   private async answerEarly(query: unknown, claim: Claim, options: AnswerOptions, rows?: RowLimits): Promise<object | null> {
     const { early, keeping, pipeline } = this
     if (!early || isLongRequest(query) || early.isRefused(query)) return null
-    if (namesCohorts(cohortsMayBeIn(query, this.home.settings()))) return null
+    if (namesCohorts(cohortsMayBeIn(query, this.home.settings()), early.actions)) return null
     await claim.awaits(pipeline.processed())
     if (!keeping.isUpToDate) return null
     const { threads } = this.home
@@ -486,7 +486,9 @@ export class LocalBackend<P extends Ingestion = Pipeline> implements ProjectBack
 
   private async readyFor(query: unknown, claim: Claim): Promise<QueryProject> {
     const project = await claim.awaits(this.forQueries(claim))
-    if (!namesCohorts(cohortsMayBeIn(query, project.settings))) return project
+    const read = cohortsMayBeIn(query, project.settings)
+    const actions = namesActions(jsonText(read) ?? '') ? (await claim.awaits(project.facts())).actions.values() : []
+    if (!namesCohorts(read, actions)) return project
     const failures = await claim.awaits(this.cohorts.refresh())
     return failures.size > 0 ? { ...project, failedCohorts: failures } : project
   }

@@ -86,8 +86,15 @@ export interface CohortService {
   readonly refreshes: RefreshCounts
 }
 
-/** Only such queries need members to be up to date. */
-export const namesCohorts = (query: unknown): boolean => /cohort/i.test(jsonText(query) ?? '')
+/** Only such queries need members to be up to date. `definitionsOfActions`: as JSON; they are read if the query names actions. */
+export function namesCohorts(query: unknown, definitionsOfActions: Iterable<string>): boolean {
+  const text = jsonText(query) ?? ''
+  if (/cohort/i.test(text)) return true
+  if (namesActions(text)) for (const definition of definitionsOfActions) if (/cohort/i.test(definition)) return true
+  return false
+}
+
+export const namesActions = (text: string): boolean => /action/i.test(text)
 
 export function cohortService(store: DefinitionStore): CohortService {
   const inTurn = oneAtATime(store.alone)

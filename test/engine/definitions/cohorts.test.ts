@@ -323,3 +323,49 @@ test.each([
 ])('ids of the CSV %j', (text, expected) => {
   expect(csvIds(text).ids).toEqual(expected)
 })
+
+describe('members are current where only an action names the cohort', () => {
+  const trends = (node: object) => ({
+    kind: 'TrendsQuery',
+    dateRange: { date_from: '2024-03-01', date_to: '2024-03-31' },
+    interval: 'month',
+    series: [node],
+  })
+  const first = (answer: unknown): unknown => {
+    const { results } = answer as { results: readonly (readonly unknown[] | { readonly count?: number })[] }
+    const [row] = results
+    return Array.isArray(row) ? row[0] : (row as { count?: number }).count
+  }
+  test.each<[string, (action: number) => object]>([
+    ['a series', (id) => trends({ kind: 'ActionsNode', id })],
+    [
+      'a funnel',
+      (id) => ({
+        ...trends({ kind: 'ActionsNode', id }),
+        kind: 'FunnelsQuery',
+        series: [
+          { kind: 'ActionsNode', id },
+          { kind: 'EventsNode', event: 'buy' },
+        ],
+      }),
+    ],
+    ['events', (actionId) => ({ kind: 'EventsQuery', select: ['count()'], actionId, after: '2024-03-01' })],
+    [
+      'a statement',
+      () => ({
+        kind: 'SqlLikeQuery',
+        query: "select count() from events where matchesAction('Views of pros') and timestamp > '2024-03-01'",
+      }),
+    ],
+  ])('%s', async (_, queryOf) => {
+    const cohort = await project.cohorts.create({ name: 'pros', filters: { properties: group('AND', plan('pro')) } })
+    const properties = [{ type: 'cohort', key: 'id', value: cohort.id }]
+    const action = await project.actions.create({ name: 'Views of pros', steps: [{ event: 'view', properties }] })
+    const query = queryOf(action.id)
+    const ask = async () => first(await project.query(query as never, { refresh: 'force_blocking' }))
+    const before = Number(await ask())
+    const set = { $set: { plan: 'pro' } }
+    await project.ingest({ batch: [event('dan', 'view', '2024-03-30T12:00:00Z', set), event('dan', 'view', '2024-03-30T13:00:00Z')] })
+    expect(Number(await ask()) - before).toBe((query as { kind: string }).kind === 'FunnelsQuery' ? 1 : 2)
+  })
+})

@@ -1,13 +1,27 @@
 import { accessLogEvent, isAccessLogLine } from './formats/access-log.ts'
 import { createAmplitude } from './formats/amplitude.ts'
+import { createGoogleAnalytics, isGoogleAnalytics } from './formats/google-analytics.ts'
 import { type ChosenColumns, chooseColumns, type Mapping, mapped } from './formats/mapped.ts'
 import { mixpanel } from './formats/mixpanel.ts'
+import { isPlausible, plausible } from './formats/plausible.ts'
 import { posthog } from './formats/posthog.ts'
+import { isUmami, umami } from './formats/umami.ts'
 import { type Converted, type Converter, type FileRow, isRow, problem } from './record.ts'
 
 // Which format a file has, and how its rows become events. It runs in browsers too.
 
-export const importFormats = ['posthog', 'mixpanel', 'amplitude', 'csv', 'jsonl', 'parquet', 'access-log'] as const
+export const importFormats = [
+  'posthog',
+  'mixpanel',
+  'amplitude',
+  'google-analytics',
+  'umami',
+  'plausible',
+  'csv',
+  'jsonl',
+  'parquet',
+  'access-log',
+] as const
 export type ImportFormat = (typeof importFormats)[number]
 
 export class ImportFileError extends Error {
@@ -38,7 +52,7 @@ export function guessFormat(
     if ('event_type' in row && ('user_id' in row || 'device_id' in row || 'amplitude_id' in row)) return 'amplitude'
     if ('event' in row && isRow(row.properties) && 'time' in row.properties) return 'mixpanel'
     if ('event' in row && 'distinct_id' in row && 'timestamp' in row) return 'posthog'
-    return 'jsonl'
+    return exportOf(Object.keys(row)) ?? 'jsonl'
   }
   if (sample[0] !== undefined && isAccessLogLine(sample[0])) return 'access-log'
   const isBinary = sample.some((line) => /[\x00-\x08\x0e-\x1a]|\ufffd/.test(line))
@@ -52,7 +66,27 @@ const converters: Partial<Record<ImportFormat, () => Converter>> = {
   posthog: () => posthog,
   mixpanel: () => mixpanel,
   amplitude: createAmplitude,
+  'google-analytics': createGoogleAnalytics,
+  umami: () => umami,
+  plausible: () => plausible,
 }
+
+const exportColumns = ['event', 'distinct_id', 'timestamp', 'properties']
+
+/** Exports that are known by their columns. */
+const exports: ReadonlyMap<ImportFormat, (columns: readonly string[]) => boolean> = new Map([
+  ['posthog', (columns: readonly string[]) => exportColumns.every((column) => columns.includes(column))],
+  ['google-analytics', isGoogleAnalytics],
+  ['umami', isUmami],
+  ['plausible', isPlausible],
+])
+const exportOf = (columns: readonly string[]): ImportFormat | null => [...exports].find(([, is]) => is(columns))?.[0] ?? null
+
+/** A table with the columns of an export. */
+export const isExportTable = (columns: readonly string[]): boolean => exportOf(columns) !== null
+
+/** Formats whose files are lines with JSON objects, or tables. */
+export const isOfLinesOrTables = (format: ImportFormat): boolean => exports.has(format)
 
 interface Conversion {
   readonly convert: Converter
@@ -98,13 +132,8 @@ export const rowsOfSample = (sample: readonly string[]): FileRow[] => sample.map
 /** The columns of a file of lines: those of its first row. */
 export const columnsOfLines = (sample: readonly string[]): readonly string[] => Object.keys(sample.map(parseRow).find(isRow) ?? {})
 
-const exportColumns = ['event', 'distinct_id', 'timestamp', 'properties']
-/** A table like the exports of PostHog. */
-export const isExportTable = (columns: readonly string[]): boolean => exportColumns.every((column) => columns.includes(column))
-
 /** A table with the columns of an export is read as that export, unless a mapping says otherwise. */
 export function tableConverter(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Conversion {
-  return isExportTable(columns) && Object.keys(mapping).length === 0
-    ? { convert: posthog, chosen: null }
-    : converterOf(format, mapping, columns)
+  const known = Object.keys(mapping).length === 0 && !exports.has(format) ? exportOf(columns) : null
+  return converterOf(known ?? format, mapping, columns)
 }

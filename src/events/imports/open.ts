@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { guessFormat, ImportFileError, type ImportFormat, lineConverter, rowsLookedAt, tableConverter } from './format.ts'
+import {
+  guessFormat,
+  ImportFileError,
+  type ImportFormat,
+  isOfLinesOrTables,
+  lineConverter,
+  rowsLookedAt,
+  tableConverter,
+} from './format.ts'
 import type { ChosenColumns, Mapping } from './formats/mapped.ts'
 import { countLines, firstBytes, linesOf, readBlocks, readLines } from './lines.ts'
 import type { Converted, Converter, FileRow, Problem } from './record.ts'
@@ -60,7 +68,8 @@ export async function openSource(
   const isParquet = head.subarray(0, 4).toString('latin1') === 'PAR1'
   const sample = isParquet ? [] : await sampleLines(path)
   const format = options.format ?? guessFormat(path, isParquet, sample)
-  const isTable = isParquet || format === 'csv' || format === 'parquet'
+  const isJson = sample[0]?.startsWith('{') === true
+  const isTable = isParquet || format === 'csv' || format === 'parquet' || (isOfLinesOrTables(format) && !isJson)
   if (format === 'parquet' && !isParquet) throw new ImportFileError(`${path} is not a Parquet file`)
   const recipe: Recipe = {
     path,
@@ -112,7 +121,7 @@ export function linesReader({ path, format, mapping, sample }: Recipe): LinesRea
 }
 
 /** Formats whose rows do not depend on those before them: parts of a file can be read at once. */
-export const isReadInAnyOrder = ({ format }: Recipe): boolean => format !== 'amplitude'
+export const isReadInAnyOrder = ({ format }: Recipe): boolean => format !== 'amplitude' && format !== 'google-analytics'
 
 /** Lines of a file, as bytes. */
 export interface Block {

@@ -1,5 +1,6 @@
 import { own } from '../../../lib/own.ts'
 import { type Converter, problem, rowOf, textOf, timeOf } from '../record.ts'
+import { identifiedOnce, identifying } from './identified-once.ts'
 
 const eventNames: Readonly<Record<string, string>> = {
   '[Amplitude] Page Viewed': '$pageview',
@@ -24,23 +25,8 @@ const columns: Readonly<Record<string, string>> = {
   session_id: '$amplitude_session_id',
 }
 
-const pairsKept = 100_000
-
 /** Rows of Amplitude's export: JSON lines with event_type, event_time in UTC, user_id, device_id, event_properties, user_properties. */
-export const createAmplitude = (): Converter => {
-  const joined = new Set<string>()
-  return (row) => {
-    const converted = amplitude(row)
-    const [first, ...others] = 'problem' in converted ? [] : converted
-    if (!first || others.length === 0) return converted
-    // One identify event for each device and user is enough.
-    const pair = String(first.source_id)
-    if (joined.has(pair)) return others
-    if (joined.size >= pairsKept) joined.clear()
-    joined.add(pair)
-    return converted
-  }
-}
+export const createAmplitude = (): Converter => identifiedOnce(amplitude)
 
 const amplitude: Converter = (row) => {
   const name = textOf(row.event_type)
@@ -70,15 +56,5 @@ const amplitude: Converter = (row) => {
   }
   const device = textOf(row.device_id)
   if (textOf(row.user_id) === null || device === null) return [event]
-  // What the device did before it was known belongs to the same person.
-  return [
-    {
-      event: '$identify',
-      distinct_id: distinctId,
-      timestamp,
-      properties: { $anon_distinct_id: device },
-      source_id: `identify\n${device}\n${distinctId}`,
-    },
-    event,
-  ]
+  return [identifying(device, distinctId, timestamp), event]
 }

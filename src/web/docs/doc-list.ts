@@ -43,6 +43,7 @@ export const docGroups: readonly { readonly title: string; readonly docs: readon
       { name: 'cookieless', title: 'Without cookies' },
       { name: 'clients', title: 'Other clients' },
       { name: 'import', title: 'Import' },
+      { name: 'coming-from', title: 'Coming from another system' },
       { name: 'ingestion', title: 'Rules of ingestion' },
       { name: 'plugins', title: 'Plugins' },
       { name: 'batch-exports', title: 'Batch exports' },

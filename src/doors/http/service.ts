@@ -273,16 +273,23 @@ const webhookServices = (app: App, metrics: ReturnType<typeof createMetrics>): W
   onRefused: ({ reason }) => metrics.captureRefused(codeOf(reason)),
 })
 
+interface Env {
+  Bindings: Connection
+  Variables: { id: string; route: string; ignored: string | null; rate: Record<string, string> }
+}
+
+const takeWebhooks = (hono: Hono<Env>, services: WebhookServices) =>
+  hono.all(webhookPath, (c) => {
+    c.set('route', webhookPath)
+    return answerWebhook(c.req.raw, c.req.param('secret') ?? '', new URL(c.req.raw.url), services)
+  })
+
 /** The whole HTTP API over one engine. */
 export const createService = (app: App, { siteOf, log = () => {}, authenticate: hook, caller }: ServiceOptions) => {
-  const hono = new Hono<{
-    Bindings: Connection
-    Variables: { id: string; route: string; ignored: string | null; rate: Record<string, string> }
-  }>({ strict: false })
+  const hono = new Hono<Env>({ strict: false })
   const metrics = createMetrics()
   const answer = answering(app, siteOf)
   const capture = captureServices(app, metrics, { siteOf, log })
-  const webhooks = webhookServices(app, metrics)
   const hostCallerOf = caller ?? createHostSignIn(app.accounts, hook)
 
   const reported = (error: unknown, id: string) => {
@@ -355,10 +362,7 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
     c.set('route', captureRoute(url))
     return answered
   })
-  hono.all(webhookPath, (c) => {
-    c.set('route', webhookPath)
-    return answerWebhook(c.req.raw, c.req.param('secret') ?? '', new URL(c.req.raw.url), webhooks)
-  })
+  takeWebhooks(hono, webhookServices(app, metrics))
   hono.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }))
   for (const route of routes)
     hono.all(route.path, (c) => {

@@ -353,7 +353,14 @@ function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
   }
 }
 
-function resolvedCall(session: Session, call: Call, scope: Scope): TypedExpr {
+/** Without a day, the rate is that of the day of the statement. */
+const withDay = (call: Call): Call =>
+  call.name === 'convertCurrency' && call.args.length === 3
+    ? { ...call, args: [...call.args, { ...buildCall('today'), span: call.span }] }
+    : call
+
+function resolvedCall(session: Session, asked: Call, scope: Scope): TypedExpr {
+  const call = withDay(asked)
   const special = specialCalls[call.name]
   if (special) return special(session, call, scope)
   const { name, row } = findRow(call.name, call.span)

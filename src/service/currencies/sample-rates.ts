@@ -1,0 +1,37 @@
+import type { CurrencyRatesFile } from './read-rates.ts'
+
+/** Fixed rates of one day, rounded, for trying things out: `--currency-rates sample`. Not for accounts. */
+export const sampleRates: CurrencyRatesFile = {
+  base: 'USD',
+  rates: {
+    AUD: 1.52,
+    BRL: 5.45,
+    CAD: 1.37,
+    CHF: 0.8,
+    CNY: 7.15,
+    CZK: 21.2,
+    DKK: 6.4,
+    EUR: 0.86,
+    GBP: 0.74,
+    HKD: 7.8,
+    HUF: 340,
+    IDR: 16_300,
+    ILS: 3.4,
+    INR: 87,
+    JPY: 147,
+    KRW: 1_390,
+    MXN: 18.7,
+    MYR: 4.2,
+    NOK: 10.1,
+    NZD: 1.68,
+    PHP: 57,
+    PLN: 3.65,
+    RON: 4.33,
+    SEK: 9.5,
+    SGD: 1.28,
+    THB: 32.4,
+    TRY: 41,
+    TWD: 30,
+    ZAR: 17.6,
+  },
+}

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type LocalWaymark, open } from '../../src/engine.ts'
 import type { LocalProject } from '../../src/project.ts'
-import { events, rates, statements } from '../service/currencies/cases.ts'
+import { events, merged, persons, rates, revenues, statements } from '../service/currencies/cases.ts'
 import { hasClickHouse } from './chdb.ts'
 import { type ClickHouseHttpServer, startClickHouseServer } from './http-server.ts'
 
@@ -26,5 +26,12 @@ describe.skipIf(!hasClickHouse)('amounts in one currency', () => {
 
   test.each(statements)('%s', async (query, rows) => {
     expect((await project.query({ kind: 'SqlLikeQuery', query })).results).toEqual(rows)
+  })
+
+  test('what each person has paid', async () => {
+    const shop = await waymark.createProject({ name: 'Of persons' })
+    await shop.ingest({ batch: persons })
+    await shop.ingest({ batch: merged })
+    for (const [query, rows] of revenues) expect((await shop.query({ kind: 'SqlLikeQuery', query })).results, query).toEqual(rows)
   })
 })

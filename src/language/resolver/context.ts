@@ -10,6 +10,8 @@ export interface ResolveContext {
     readonly id: number
     readonly timezone: string
     readonly weekStartDay: 0 | 1
+    /** Absent: USD. */
+    readonly baseCurrency?: string
     /** Absent: the server has none. */
     readonly currencyRates?: CurrencyRates | undefined
   }

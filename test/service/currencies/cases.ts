@@ -58,3 +58,35 @@ export const statements: readonly (readonly [query: string, rows: readonly (read
     [[0], [6 * (0.5 / 0.9)], [6 * (0.5 / 150)]],
   ],
 ]
+
+/** Of persons: ann 20, bob 10 + 100 + 10, cid 2 + 5 + 0 + 3, dan and eve nothing. Rounded to four digits. */
+export const persons = [...events, { event: 'visit', distinct_id: 'eve', timestamp: '2026-03-02T10:00:00Z', properties: {} }]
+/** Bob used to be somebody else, too: what that one has paid is his. */
+export const merged = [
+  order('old bob', '2026-03-02', 0.5, 'USD'),
+  { event: '$identify', distinct_id: 'bob', timestamp: '2026-03-02T11:00:00Z', properties: { $anon_distinct_id: 'old bob' } },
+]
+export const revenues: readonly (readonly [query: string, rows: readonly (readonly unknown[])[]])[] = [
+  [
+    'select distinct distinct_id, person.$virt_revenue from events order by distinct_id',
+    [
+      ['ann', 20],
+      ['bob', 120.5],
+      ['cid', 10],
+      ['dan', 0],
+      ['eve', 0],
+      ['old bob', 120.5],
+    ],
+  ],
+  ['select $virt_revenue from persons order by 1', [[0], [0], [10], [20], [120.5]]],
+  ['select properties.$virt_revenue from persons order by 1', [[0], [0], [10], [20], [120.5]]],
+  ['select sum(p.$virt_revenue), count() from persons p where p.$virt_revenue > 0', [[150.5, 3]]],
+  ['select distinct person.properties.$virt_revenue from events where person.properties.$virt_revenue >= 20 order by 1', [[20], [120.5]]],
+  [
+    'select event, sum(person.$virt_revenue) from events where person.$virt_revenue < 20 group by event order by event',
+    [
+      ['order', 40],
+      ['visit', 0],
+    ],
+  ],
+]

@@ -6,7 +6,7 @@ import { type LocalWaymark, open } from '../../../src/engine.ts'
 import type { LocalProject } from '../../../src/project.ts'
 import { checkedRates } from '../../../src/service/currencies/read-rates.ts'
 import { sampleRates } from '../../../src/service/currencies/sample-rates.ts'
-import { events, rates, statements } from './cases.ts'
+import { events, merged, persons, rates, revenues, statements } from './cases.ts'
 
 // Amounts in one currency, on DuckDB. ClickHouse: test/clickhouse/currencies.test.ts.
 
@@ -139,5 +139,112 @@ describe('what is wrong with a file of rates is said at the start', () => {
   test('the sample has every currency that a project can have', async () => {
     const { rates: all } = checkedRates(sampleRates)
     for (const code of ['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CAD', 'AUD', 'CNY', 'INR', 'BRL']) expect(all[code], code).toHaveLength(1)
+  })
+})
+
+describe('what a person has paid, $virt_revenue', () => {
+  let shop: LocalProject
+  beforeAll(async () => {
+    shop = await waymark.createProject({ name: 'Of persons' })
+    await shop.ingest({ batch: persons })
+    await shop.ingest({ batch: merged })
+  })
+
+  test.each(revenues)('%s', async (query, rows) => {
+    expect((await shop.query(sql(query))).results).toEqual(rows)
+  })
+
+  const filter = (operator: string, value: number) => ({ key: '$virt_revenue', type: 'person', operator, value })
+  const counted = async (of: LocalProject, properties: readonly object[], more: object = {}) =>
+    (
+      (await of.query({
+        kind: 'TrendsQuery',
+        dateRange: { date_from: '2026-01-01', date_to: '2026-12-31' },
+        interval: 'year',
+        series: [{ kind: 'EventsNode', event: null, math: 'dau', properties }],
+        ...more,
+      } as never)) as unknown as { results: { data: number[]; breakdown_value?: unknown }[] }
+    ).results
+
+  test('filters of trends, of lists of persons and of funnels', async () => {
+    const [above] = await counted(shop, [filter('gte', 20)])
+    expect(above!.data).toEqual([2])
+    const [below] = await counted(shop, [filter('lt', 20)])
+    expect(below!.data).toEqual([3])
+    const list = (await shop.query({ kind: 'ActorsQuery', properties: [filter('gt', 15)] } as never)) as unknown as { results: unknown[] }
+    expect(list.results).toHaveLength(2)
+    const funnel = (await shop.query({
+      kind: 'FunnelsQuery',
+      dateRange: { date_from: '2026-01-01', date_to: '2026-12-31' },
+      series: [
+        { kind: 'EventsNode', event: 'order' },
+        { kind: 'EventsNode', event: 'order' },
+      ],
+      properties: [filter('gt', 100)],
+    } as never)) as unknown as { results: { count: number }[] }
+    expect(funnel.results.map(({ count }) => count)).toEqual([1, 1])
+  })
+
+  test('a breakdown', async () => {
+    const found = await counted(shop, [], { breakdownFilter: { breakdown: '$virt_revenue', breakdown_type: 'person' } })
+    expect(found.map(({ breakdown_value, data }) => [Number(breakdown_value), data[0]]).sort((a, b) => a[0]! - b[0]!)).toEqual([
+      [0, 2],
+      [10, 1],
+      [20, 1],
+      [120.5, 1],
+    ])
+  })
+
+  test('a new event counts at once, although the person does not change: the same question, again and again', async () => {
+    const own = await waymark.createProject({ name: 'Growing' })
+    const big = Array.from({ length: 3_000 }, (_, i) => ({
+      event: 'visit',
+      distinct_id: `u${i % 300}`,
+      timestamp: '2026-03-01T10:00:00Z',
+      properties: { $set: { plan: 'free' } },
+    }))
+    await own.ingest({ batch: big })
+    // The lists in memory do not keep what changes with events.
+    await expect(counted(own, [filter('gte', 10)], { modifiers: { road: 'lists' } })).rejects.toThrow(/road/)
+    for (let i = 0; i < 4; i++) {
+      expect((await counted(own, [filter('gte', 10)]))[0]?.data ?? [0]).toEqual([i])
+      expect((await own.query(sql('select count() from persons where $virt_revenue >= 10'))).results).toEqual([[i]])
+      await own.ingest({
+        batch: [
+          { event: 'order', distinct_id: `u${i}`, timestamp: '2026-03-02T10:00:00Z', properties: { $revenue: 8, $currency: 'EUR' } },
+        ].concat([
+          { event: 'order', distinct_id: `u${i}`, timestamp: '2026-03-02T10:00:00Z', properties: { $revenue: 3, $currency: 'USD' } },
+        ]),
+      })
+    }
+  })
+
+  test('amounts that are too large are left out, and each counts to four digits', async () => {
+    const own = await waymark.createProject({ name: 'Odd' })
+    const paid = (amount: unknown) => ({
+      event: 'order',
+      distinct_id: 'u',
+      timestamp: '2026-01-11T10:00:00Z',
+      properties: { $revenue: amount },
+    })
+    await own.ingest({ batch: [1e300, '12.34', 0.1, 0.2, -5, 0.00004, null, true, 'x'].map(paid) })
+    expect((await own.query(sql('select $virt_revenue from persons'))).results).toEqual([[7.64]])
+  })
+
+  test('events themselves have none', async () => {
+    await expect(shop.query(sql('select $virt_revenue from events'))).rejects.toMatchObject({
+      code: 'unknown-field',
+      message: expect.stringContaining('$virt_revenue'),
+    })
+  })
+
+  test('it is in the currency of the project, and refused without rates', async () => {
+    const british = await waymark.createProject({ name: 'British persons', base_currency: 'GBP' })
+    await british.ingest({ batch: persons.filter(({ distinct_id }) => distinct_id === 'ann') })
+    expect((await british.query(sql('select $virt_revenue from persons'))).results).toEqual([[10]])
+    await using without = await open({ dataDir: ':memory:' })
+    const none = await without.createProject({ name: 'None' })
+    await none.ingest({ batch: persons })
+    await expect(none.query(sql('select $virt_revenue from persons'))).rejects.toMatchObject({ code: 'unsupported-function' })
   })
 })

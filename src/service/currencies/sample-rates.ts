@@ -1,7 +1,5 @@
-import type { CurrencyRatesFile } from './read-rates.ts'
-
 /** Fixed rates of one day, rounded, for trying things out: `--currency-rates sample`. Not for accounts. */
-export const sampleRates: CurrencyRatesFile = {
+export const sampleRates = {
   base: 'USD',
   rates: {
     AUD: 1.52,

@@ -219,6 +219,30 @@ describe('what a person has paid, $virt_revenue', () => {
     }
   })
 
+  test('a cohort has those whose events make them a member, at each question', async () => {
+    const own = await waymark.createProject({ name: 'Cohorts' })
+    const paid = (distinct_id: string, amount: number) => ({
+      event: 'order',
+      distinct_id,
+      timestamp: '2026-01-11T10:00:00Z',
+      properties: { $revenue: amount, $currency: 'USD' },
+    })
+    await own.ingest({ batch: [paid('a', 5), paid('b', 50)] })
+    const { id } = await own.createCohort({
+      name: 'Customers',
+      filters: { properties: { type: 'AND', values: [{ key: '$virt_revenue', type: 'person', operator: 'gte', value: 10 }] } },
+    })
+    const members = async () => (await own.query(sql(`select count() from persons where id in cohort ${id}`))).results
+    expect(await members()).toEqual([[1]])
+    await own.ingest({ batch: [paid('a', 4.99)] })
+    expect(await members()).toEqual([[1]])
+    await own.ingest({ batch: [paid('a', 0.01)] })
+    expect(await members()).toEqual([[2]])
+    await own.ingest({ batch: [paid('b', -45)] })
+    expect(await members()).toEqual([[1]])
+    expect((await counted(own, [{ key: 'id', type: 'cohort', value: id }]))[0]!.data).toEqual([1])
+  })
+
   test('amounts that are too large are left out, and each counts to four digits', async () => {
     const own = await waymark.createProject({ name: 'Odd' })
     const paid = (amount: unknown) => ({

@@ -260,6 +260,11 @@ describe('what a person has paid, $virt_revenue', () => {
       code: 'unknown-field',
       message: expect.stringContaining('$virt_revenue'),
     })
+    // The table behind it has no name that a statement could write.
+    const schema = await shop.query({ kind: 'DatabaseSchemaQuery' } as never)
+    expect(JSON.stringify(schema)).not.toMatch(/@revenue|person_revenue/)
+    const misspelled = shop.query(sql('select revenue from persons'))
+    await expect(misspelled).rejects.toMatchObject({ message: expect.not.stringContaining('@') })
   })
 
   test('it is in the currency of the project, and refused without rates', async () => {

@@ -56,6 +56,7 @@ import type { OpenDirectory } from './service/backups/open-directory.ts'
 import type { CopiedAccounts } from './service/backups/restored-definitions.ts'
 import type { ScheduledBackups } from './service/backups/schedule.ts'
 import type { RestoredDirectory } from './service/backups/verify.ts'
+import { type CurrencyRatesFile, readCurrencyRates } from './service/currencies/read-rates.ts'
 import { createDataRetention } from './service/data-retention/data-retention.ts'
 import { type Address, announce, newSecret } from './service/directory/announcement.ts'
 import { type CompactOptions, type CompactSummary, compactProjects } from './service/directory/compact-projects.ts'
@@ -85,6 +86,7 @@ import type { OrganizationSummary, ProjectSummary, Waymark } from './waymark.ts'
 
 export type { ClusterFigures } from './engine/storage/cluster-watch.ts'
 export type { EngineChoice } from './engine/storage/open-stores.ts'
+export type { CurrencyRatesFile } from './service/currencies/read-rates.ts'
 export type { ExportOptions } from './service/exports/open-exports.ts'
 export type { PluginOptions } from './service/plugins/open-plugins.ts'
 export type { InsightOptions } from './service/saved/open-saved.ts'
@@ -134,6 +136,11 @@ export interface OpenOptions {
   readonly insights?: InsightOptions
   /** Plugins: the folder of local ones, mirrors, what users are offered, a database of addresses, and what plugins may reach. */
   readonly plugins?: PluginOptions
+  /**
+   * Exchange rates for `convertCurrency` and for revenue in the currency of a project: the path of a file of JSON, its content, or `'sample'` for fixed rates to try
+   * it out. Default: none, and amounts in other currencies are refused.
+   */
+  readonly currencyRates?: string | CurrencyRatesFile
   /** Single sign-on: identity providers for users of every organization, and whether this process checks from time to time that domains are still proven (default: true). */
   readonly singleSignOn?: SingleSignOnOptions
   /** Alerts, subscriptions, and mails to owners about the server: whether this process checks and sends what is due. Default: true. */
@@ -184,6 +191,7 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   exports: true,
   insights: true,
   plugins: true,
+  currencyRates: true,
   singleSignOn: true,
   notifications: true,
   dataRetention: true,
@@ -521,6 +529,7 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
     const onError = options.onError ?? warn
     if (lock) await prepare(dataDir, lock, options, onError)
     const clock = options.clock ?? (() => new Date())
+    const currencyRates = options.currencyRates === undefined ? undefined : await readCurrencyRates(options.currencyRates)
     const storage = storageOptions(options, lock?.lastOwner ?? 'closed')
     const { memoryLimit, listMemory, threads, engine } = options
     if (options.isolate) backends = new RemoteBackends({ dataDir, memoryLimit, listMemory, threads, engine, storage }, onError)
@@ -537,6 +546,7 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
     const projects = new OpenProjects({
       backends: opened,
       clock,
+      currencyRates,
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
       countImported: (id, events) => accounts.historicalImports.count(id, events),

@@ -29,6 +29,7 @@ import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from './langua
 import type { HistoryAsked, PersonVersion } from './language/catalog/person-history.ts'
 import type { PropertyScope, RemovalCounts } from './language/catalog/removals.ts'
 import type { StoreFacts } from './language/catalog/store-facts.ts'
+import type { CurrencyRates } from './language/types/currency-rates.ts'
 import { traced } from './lib/flow/tracing.ts'
 import { queryAsked } from './queries/asked-query.ts'
 import type { ActionInput } from './queries/filters/action-definition.ts'
@@ -89,6 +90,8 @@ export interface ProjectHome {
   viewerToken(project: ProjectRecord, options: ViewerTokenInput): Promise<string>
   /** Of the plugins of a project. Absent: events are stored as they were sent. */
   transformations?(id: number): Transformations
+  /** Absent: the server has none. */
+  readonly currencyRates?: CurrencyRates | undefined
   /** For visitors without cookies. */
   readonly salts?: Salts | undefined
   /** Executes the queries of all projects of the directory. */
@@ -108,11 +111,12 @@ export const openFailure = Symbol('openFailure')
 
 /** Its first use opens it. */
 export function newProject(home: ProjectHome, record: ProjectRecord, limit: OpenLimit): LocalProject {
-  const { clock, onError, signal, backends, salts } = home
+  const { clock, onError, signal, backends, salts, currencyRates } = home
   const current = { record }
   const onRecovery = (notice: RecoveryNotice) => home.onRecovery(record.id, notice)
   const transformations = home.transformations?.(record.id)
-  const ofProject = { clock, onError, signal, onRecovery, transformations, salts, settings: () => backendSettings(current.record) }
+  const settings = () => ({ ...backendSettings(current.record), currencyRates })
+  const ofProject = { clock, onError, signal, onRecovery, transformations, salts, settings }
   return new LocalProject(home, new OnDemandBackend(ofProject, backends, limit, backends.positionOf(record.id)), current)
 }
 

@@ -136,6 +136,7 @@ export const rowLimits = {
   plugin_versions: refused('versions of a plugin that projects still run', 32 * mebibyte, { plugin_id: 200 }, 'Each is the whole code.'),
   plugin_configs: refused('configs of plugins', 150_000, { project_id: 1_000 }, 'Includes removed ones.', { cuts: true }),
   plugin_attachments: refused('files of plugin configs', 8 * mebibyte, { plugin_config_id: 51, project_id: 500 }, 'Encrypted, in base64.'),
+  plugin_webhooks: refused('webhook addresses of plugin configs', 2_000, { project_id: 1_000 }, 'One for each config.'),
   plugin_deliveries: refused('positions of deliveries', 20_000, { project_id: 2_000 }, 'One for each config that gets events.'),
   plugin_failed_deliveries: refused(
     'failed deliveries',

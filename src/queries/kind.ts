@@ -9,6 +9,7 @@ import type { Checkpoint } from '../language/ast/planning-budget.ts'
 import type { StoreSnapshot } from '../language/plan/context.ts'
 import type { ViewerRules } from '../language/plan/viewer.ts'
 import type { ResolveContext } from '../language/resolver/context.ts'
+import type { CurrencyRates } from '../language/types/currency-rates.ts'
 import { Refusal } from './refusals.ts'
 
 // A query kind is a schema and a generator. The generator yields statements (trees of the language) and receives columns, so it needs no clock,
@@ -147,6 +148,10 @@ export interface ProjectSettings {
   readonly timezone: string
   /** 0 Sunday, 1 Monday */
   readonly weekStartDay: 0 | 1
+  /** The currency that amounts are converted to. Absent: USD. */
+  readonly baseCurrency?: string
+  /** Absent: the server has none. */
+  readonly currencyRates?: CurrencyRates | undefined
   readonly testAccountFilters: readonly unknown[]
   readonly personDisplayNameProperties: readonly string[]
   readonly pathCleaningFilters: readonly { readonly regex: string; readonly alias: string }[]

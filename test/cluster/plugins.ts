@@ -246,10 +246,33 @@ async function stoppedEverywhere([a, b]: readonly [Server, Server]): Promise<voi
   await disabled(b, id)
 }
 
+const receiver = `export function onRequest({ json }) { return [{ id: json.id, event: 'hooked', distinct_id: 'ann' }] }`
+
+async function addressEverywhere([a, b]: readonly [Server, Server]): Promise<void> {
+  const id = await installed(a, 'receiver', receiver)
+  const made = async (server: Server): Promise<string> =>
+    new URL((await called(server, 'POST', `${configs}/${id}/webhook/`, undefined, 200)).webhook_url, server.url).pathname
+  const send = async (server: Server, path: string, delivery: string) =>
+    (await server.call('POST', path, { body: { id: delivery } })).status
+  const first = await made(a)
+  await until('the other server has read the plugin', async () => (await send(b, first, 'd1')) === 200)
+  for (const server of [a, b, a]) mustEqual(await send(server, first, 'd1'), 200, `sent to ${server.name}`)
+  mustEqual(await send(b, first, 'd2'), 200, 'another delivery')
+  for (const server of [a, b]) mustEqual(await sql(server, "select count() from events where event = 'hooked'"), [[2]], server.name)
+  const second = await made(b)
+  for (const server of [a, b]) mustEqual(await send(server, first, 'd3'), 404, `the old address at ${server.name}`)
+  mustEqual(await send(a, second, 'd3'), 200, 'the new address')
+  await called(a, 'DELETE', `${configs}/${id}/webhook/`, undefined, 204)
+  for (const server of [b, a]) mustEqual(await send(server, second, 'd4'), 404, `turned off at ${server.name}`)
+  mustEqual(await sql(b, "select count() from events where event = 'hooked'"), [[3]], 'nothing else is stored')
+  await disabled(b, id)
+}
+
 export async function pluginChecks(cluster: Cluster, servers: readonly [Server, Server], check: Check): Promise<void> {
   await check('a change of plugins at one server holds for the next event at each', () => changedAnywhere(servers))
   await check('what plugins keep and write is the same everywhere', () => sharedState(cluster, servers))
   await check('a plugin that does not end is stopped wherever events are applied', () => stoppedEverywhere(servers))
+  await check('a webhook address leads to its plugin at each server, and ends at once at each', () => addressEverywhere(servers))
   await check('a task runs once in its period', () => oncePerPeriod(cluster, servers))
   await check('events pass plugins and are delivered although servers are killed', () => deliveredThroughKills(cluster, servers))
 }

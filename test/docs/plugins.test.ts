@@ -8,17 +8,21 @@ import { eventRetry } from '../../src/service/plugins/delivery/parts.ts'
 import type { JsonObject } from '../../src/service/plugins/ports.ts'
 import { defaultLimits } from '../../src/service/plugins/sandbox/limits.ts'
 import { closeSharedSandbox, createWorld, eventOf, pluginOf } from '../service/plugins/world.ts'
+import { webhookSamples } from './webhook-samples.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/plugins.md'), 'utf8')
 afterAll(closeSharedSandbox)
 
-const examples = [...page.matchAll(/```(js|ts)\n\/\/ ([\w-]+)\n([\s\S]*?)```\n\n```json\n([\s\S]*?)```/g)].map(
-  ([, language = '', name = '', code = '', given = '']) =>
-    [name, language, code, JSON.parse(given) as { config: JsonObject; properties: JsonObject; becomes: JsonObject | null }] as const,
-)
+const examples = [...page.matchAll(/```(js|ts)\n\/\/ ([\w-]+)\n([\s\S]*?)```\n\n```json\n([\s\S]*?)```/g)]
+  .map(
+    ([, language = '', name = '', code = '', given = '']) =>
+      [name, language, code, JSON.parse(given) as { config: JsonObject; properties: JsonObject; becomes: JsonObject | null }] as const,
+  )
+  .filter(([, , , given]) => 'becomes' in given)
 
 test('the page has its examples', () => {
   expect(examples.map(([name]) => name)).toEqual(['add-greeting', 'drop-tests', 'count-orders'])
+  expect(webhookSamples.map(({ name }) => name)).toEqual(['stripe', 'github']) // test/doors/http/webhooks.test.ts runs them
 })
 
 test.each(examples)('%s', async (_, language, code, { config, properties, becomes }) => {

@@ -93,6 +93,17 @@ export async function insertPluginConfig(world: World, project: ProjectRecord, f
   return config
 }
 
+/** The plugin of a config can also take requests. */
+export async function letReceive({ accounts }: World, configId: number): Promise<void> {
+  await accounts.context.store.write(async (tables) => {
+    const { plugin_id } = (await tables.plugin_configs.first({ id: configId }))!
+    const { capabilities } = (await tables.plugins.first({ id: plugin_id }))!
+    const { methods } = capabilities as { methods?: readonly string[] }
+    if (methods)
+      await tables.plugins.update({ id: plugin_id }, { capabilities: { ...(capabilities as object), methods: [...methods, 'onRequest'] } })
+  })
+}
+
 /** Failed deliveries of a config, the oldest first. */
 export async function insertFailedDeliveries(
   world: World,

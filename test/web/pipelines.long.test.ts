@@ -90,6 +90,36 @@ describe.skipIf(!hasBrowser)('plugins in a browser', () => {
     await expect.poll(arrived).toBe(2)
   })
 
+  test('a webhook address is made, copied, replaced and turned off', async () => {
+    const id = await install({}, `export function onRequest() { return [{ event: 'hooked', distinct_id: 'ann' }] }`)
+    await open(`pipelines/plugins/install/${id}`)
+    await page.getByRole('button', { name: 'Use in this project' }).click()
+    await page.getByRole('button', { name: 'Make an address' }).click()
+    const address = page.locator('code.secret')
+    await address.waitFor()
+    const first = (await address.textContent())!
+    expect(first).toMatch(new RegExp(`^${web.facts.url}/webhooks/[\\w-]{43}$`))
+    await page.evaluate('navigator.clipboard.writeText = async (text) => void (document.copied = text)')
+    await page.getByRole('button', { name: 'Copy', exact: true }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate('document.copied')).toBe(first)
+    const status = async (url: string) => (await fetch(url, { method: 'POST', body: '{}' })).status
+    expect(await status(first)).toBe(200)
+    expect(await accessibilityFindings(page)).toEqual([])
+    const confirm = async (opener: string, button: string) => {
+      await page.getByRole('button', { name: opener }).click()
+      await page.getByRole('dialog').getByRole('button', { name: button }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    await confirm('Replace it…', 'Replace')
+    await expect.poll(() => address.textContent()).not.toBe(first)
+    const second = (await address.textContent())!
+    expect([await status(first), await status(second)]).toEqual([404, 200])
+    await confirm('Turn it off…', 'Turn off')
+    await page.getByRole('button', { name: 'Make an address' }).waitFor()
+    expect(await status(second)).toBe(404)
+  })
+
   test('an export that failed says why, and runs again by a click once its receiver is mended', async () => {
     let isMended = false
     let rows = 0

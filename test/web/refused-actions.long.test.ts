@@ -128,7 +128,7 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
     for (const name of ['First plugin', 'Second plugin']) {
       const plugin = await web.api<{ id: number }>('POST', `/api/organizations/${organization}/plugins/`, { plugin_type: 'source', name })
       await web.api('PATCH', `/api/organizations/${organization}/plugins/${plugin.id}/update_source/`, {
-        'index.ts': 'export const processEvent = (event) => event',
+        'index.ts': 'export const processEvent = (event) => event; export const onRequest = () => []',
         'plugin.json': JSON.stringify({ name, config: [] }),
       })
       known.config = (await made('plugin_configs/', { plugin: plugin.id, enabled: true })).id
@@ -205,6 +205,7 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
     ['a plugin goes before another one', () => 'pipelines/plugins', press('Second plugin earlier')],
     ['a plugin is installed', () => 'pipelines/plugins', press('Install PII hashing')],
     ['a plugin leaves the project', () => `pipelines/plugins/${known.config}`, confirm('Remove from this project…', 'Remove')],
+    ['a webhook address is made', () => `pipelines/plugins/${known.config}`, press('Make an address')],
     ['a failed delivery is tried again', () => `pipelines/plugins/${known.config}`, press('Retry')],
     ['a failed delivery is discarded', () => `pipelines/plugins/${known.config}`, press('Discard')],
     ['all failed deliveries are tried again', () => `pipelines/plugins/${known.config}`, press(/^Retry all/)],

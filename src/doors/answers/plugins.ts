@@ -38,6 +38,9 @@ export const configSchema = z.object({
   running_version: z.string().nullable().meta({
     description: 'Hash of the code that runs in the project: an older version until an administrator agrees to the current one; null: none',
   }),
+  webhook_url: z.string().nullable().meta({
+    description: 'Address that takes requests for `onRequest`; its secret is masked for callers who may not change the config; null: none',
+  }),
 })
 export type PluginConfigAnswer = z.output<typeof configSchema>
 export const pluginLogSchema = z.object({

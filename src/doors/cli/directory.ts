@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { recoveryText } from '../../engine/storage/recovery/recovery-report.ts'
 import { type OpenOptions, open } from '../../engine.ts'
 import { WaymarkError } from '../../errors/errors.ts'
@@ -35,6 +35,14 @@ export const geoipOption = {
   value: 'FILE',
   summary: 'database of cities by address (MMDB), for the GeoIP plugin; default: addresses are unknown',
 } as const
+export const currencyRatesOption = {
+  value: 'FILE',
+  summary: 'exchange rates (JSON), or `sample` for fixed ones to try it out; default: amounts are not converted',
+} as const
+export const currencyRatesOf = (values: Values): Pick<OpenOptions, 'currencyRates'> => {
+  const file = values.text('currency-rates')
+  return file === undefined ? {} : { currencyRates: file === 'sample' ? file : resolve(file) }
+}
 /** Scheduled tasks and jobs of plugins are left to the server. */
 export const pluginsOfCommand = (values: Values): PluginOptions => {
   const geoip = values.text('geoip')
@@ -86,6 +94,7 @@ export async function withDirectory<T>(
     exports: { runs: false },
     notifications: { runs: false },
     plugins: pluginsOfCommand(values),
+    ...currencyRatesOf(values),
     logRetention: { days: Number.POSITIVE_INFINITY }, // the server decides what it removes
     ...options,
     onRecovery: ({ project, ...notice }) => err(`waymark: project ${project}: ${recoveryText(notice)}`),

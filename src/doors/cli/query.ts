@@ -5,7 +5,16 @@ import { chartTable, isSiteTable } from '../../queries/answers/chart-table.ts'
 import { type ShownColumn, shownTable } from '../../queries/answers/rows.ts'
 import type { AnswerWarning } from '../../queries/query-types.ts'
 import { type Command, wrongUsage } from './command.ts'
-import { type Directory, directoryOptions, projectId, projectOption, recoveryOf, recoveryOption, withDirectory } from './directory.ts'
+import {
+  currencyRatesOption,
+  type Directory,
+  directoryOptions,
+  projectId,
+  projectOption,
+  recoveryOf,
+  recoveryOption,
+  withDirectory,
+} from './directory.ts'
 import { tableText } from './table-text.ts'
 import { writeDownload } from './write-download.ts'
 
@@ -23,6 +32,7 @@ export const query: Command = {
     ...directoryOptions,
     project: projectOption,
     recovery: recoveryOption,
+    'currency-rates': currencyRatesOption,
     format: { value: 'F', summary: `one of ${formats.join(', ')}`, default: 'table' },
     out: { value: 'FILE', summary: `write all rows to a file, without a row limit, as ${downloadFormats.join(', ')}; - for the output` },
   },

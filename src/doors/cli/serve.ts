@@ -26,7 +26,7 @@ import { clickhouseOption, engineOf, postgresOption } from './clickhouse-option.
 import { type Command, listOf, type Values, wrongUsage } from './command.ts'
 import { CommandsOfOwner } from './commands-of-owner.ts'
 import { makeDemo } from './demo.ts'
-import { dataOption, geoipOption, recoveryOf, recoveryOption } from './directory.ts'
+import { currencyRatesOf, currencyRatesOption, dataOption, geoipOption, recoveryOf, recoveryOption } from './directory.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { HandOver } from './move/hand-over.ts'
 import { openPostgresDoor, postgresDoorOf, postgresDoorOptions } from './postgres-door.ts'
@@ -281,6 +281,7 @@ export const serve: Command = {
     },
     'plugin-folder': { value: 'DIR', summary: 'a folder with local plugins, one folder each; default: local plugins are refused' },
     geoip: geoipOption,
+    'currency-rates': currencyRatesOption,
     'private-plugin-requests': { summary: 'plugins, and webhooks of alerts and subscriptions, may connect to private networks' },
     'private-destinations': { summary: 'with --hosted: batch exports may connect to private networks' },
     'events-per-day': {
@@ -346,6 +347,7 @@ export const serve: Command = {
         formatCopies: !values.isOn('no-format-copies'),
         exports: exportOptions(values),
         plugins: pluginOptions(values),
+        ...currencyRatesOf(values),
         ...signOn,
         backups,
         slowQueries: slowQueriesOf(values),

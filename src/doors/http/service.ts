@@ -13,6 +13,7 @@ import type { App, Log } from './app.ts'
 import { type CaptureAnswer, type CaptureServices, captureRoute, handleCapture, sendsEvents, takeEvents } from './capture/handler.ts'
 import { codeOf } from './capture/refusal.ts'
 import { createScripts } from './capture/scripts.ts'
+import { answerWebhook, type WebhookServices, webhookPath } from './capture/webhook.ts'
 import { failureBody, failureOf, failures, knownFailure } from './errors.ts'
 import { lazyBody } from './requests/body.ts'
 import { networkOf } from './requests/client-address.ts'
@@ -264,12 +265,28 @@ const captureServices = (
   }
 }
 
+const webhookServices = (app: App, metrics: ReturnType<typeof createMetrics>): WebhookServices => ({
+  receiving: app.plugins.receiving,
+  intake: app.requestBodies,
+  projectOf: ({ id }) => app.project(id),
+  quotas: app.accounts.eventQuotas,
+  onRefused: ({ reason }) => metrics.captureRefused(codeOf(reason)),
+})
+
+interface Env {
+  Bindings: Connection
+  Variables: { id: string; route: string; ignored: string | null; rate: Record<string, string> }
+}
+
+const takeWebhooks = (hono: Hono<Env>, services: WebhookServices) =>
+  hono.all(webhookPath, (c) => {
+    c.set('route', webhookPath)
+    return answerWebhook(c.req.raw, c.req.param('secret') ?? '', new URL(c.req.raw.url), services)
+  })
+
 /** The whole HTTP API over one engine. */
 export const createService = (app: App, { siteOf, log = () => {}, authenticate: hook, caller }: ServiceOptions) => {
-  const hono = new Hono<{
-    Bindings: Connection
-    Variables: { id: string; route: string; ignored: string | null; rate: Record<string, string> }
-  }>({ strict: false })
+  const hono = new Hono<Env>({ strict: false })
   const metrics = createMetrics()
   const answer = answering(app, siteOf)
   const capture = captureServices(app, metrics, { siteOf, log })
@@ -345,6 +362,7 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
     c.set('route', captureRoute(url))
     return answered
   })
+  takeWebhooks(hono, webhookServices(app, metrics))
   hono.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }))
   for (const route of routes)
     hono.all(route.path, (c) => {

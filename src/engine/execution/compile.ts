@@ -4,6 +4,7 @@ import { identities } from '../../language/ast/identity.ts'
 import type { Query } from '../../language/ast/nodes.ts'
 import { PlanningBudget } from '../../language/ast/planning-budget.ts'
 import { assertSize, maxTreeDepth } from '../../language/ast/walk.ts'
+import { personRevenueQuery } from '../../language/catalog/person-revenue.ts'
 import { sessionsQuery } from '../../language/catalog/sessions.ts'
 import type { Dialect, PrintedQuery } from '../../language/dialects/dialect.ts'
 import { printQuery } from '../../language/dialects/printer.ts'
@@ -36,6 +37,12 @@ export interface CompileOptions {
 
 /** For a store with 1 GiB of memory and four threads. */
 const usualBudget: Budget = { bytes: 2 ** 29, threads: 4 }
+
+/** The queries of tables that are made of others. */
+const views: Readonly<Record<string, (fields: readonly string[], context: StatementContext) => Query>> = {
+  sessions: (fields, { sessions = {} }) => sessionsQuery(fields, sessions),
+  '@person_revenue': (fields, { project: { baseCurrency = 'USD' } }) => personRevenueQuery(fields, baseCurrency),
+}
 
 export interface Compiled {
   readonly resolved: TypedQuery
@@ -84,8 +91,9 @@ function* compilingSteps(
     store: context,
     showsJson,
     view: (table, fields, fresh) => {
-      if (table !== 'sessions') throw new InternalError(`${table} is not a view`)
-      return seen(resolve(sessionsQuery(fields, context.sessions ?? {}), context, columnName, planning, fresh), fresh)
+      const make = views[table]
+      if (!make) throw new InternalError(`${table} is not a view`)
+      return seen(resolve(make(fields, context), context, columnName, planning, fresh), fresh)
     },
   }
   let planned = resolved

@@ -3,9 +3,10 @@ import type { Expr } from '../ast/nodes.ts'
 import { botFunctions } from './bots.ts'
 import { channelExpression, channelLookups } from './channels.ts'
 
-// Fields that no table stores: they are computed from the properties of an event, or of a person.
+// Fields that no table stores: they are computed from the properties of an event or a person, or from a table that a person leads to.
 
-export type ComputedField = (property: (name: string) => Expr) => Expr
+/** `linked`: a field of a table that the row leads to. */
+export type ComputedField = (property: (name: string) => Expr, linked: (...chain: readonly string[]) => Expr) => Expr
 
 const agentField =
   (name: string): ComputedField =>
@@ -20,7 +21,10 @@ export const fieldsOfEvents: Readonly<Record<string, ComputedField>> = {
   $virt_bot_operator: agentField('getBotOperator'),
 }
 
-/** Of the first visit of a person. */
+/** Of a person who has paid, computed from events: it changes without a change of the person. */
+export const personRevenue = '$virt_revenue'
+
+/** Of the first visit of a person, and of what the person has paid. */
 export const fieldsOfPersons: Readonly<Record<string, ComputedField>> = {
   $virt_initial_channel_type: (property) => {
     const text = (name: string) => call('nullIf', call('toString', property(`$initial_${name}`)), literal(''))
@@ -34,6 +38,7 @@ export const fieldsOfPersons: Readonly<Record<string, ComputedField>> = {
       fbclid: text('fbclid'),
     })
   },
+  [personRevenue]: (_, linked) => call('ifNull', linked('@revenue', 'revenue'), literal(0)),
   $virt_initial_referring_domain_type: (property) => {
     const domain = call('toString', property('$initial_referring_domain'))
     return call('if', equals(domain, literal('$direct')), literal('$direct'), channelLookups.lookupDomainType!.expand([domain]))

@@ -107,6 +107,7 @@ const personFields: CatalogTable['fields'] = {
   properties: column(json, { properties: 'person' }),
   is_identified: column(flag),
   pdi: { kind: 'lazy', table: 'person_distinct_ids', on: [['@person_no', '@person_no']] },
+  '@revenue': { kind: 'lazy', table: '@person_revenue', on: [['@person_no', '@person_no']] },
   '@person_no': column(scalar('Int32')),
 }
 
@@ -164,6 +165,12 @@ export const tables: Readonly<Record<string, CatalogTable>> = {
   // Persons with and without a record: every event has one.
   '@people': {
     fields: { ...personFields, '@version': version, '@updated_at': column(time), '@changed_seq': column(scalar('Int64')) },
+    internal: true,
+  },
+  // `person-revenue.ts` makes it of events.
+  '@person_revenue': {
+    isView: '@person_no',
+    fields: { '@person_no': column(scalar('Int32')), revenue: column(scalar('Float64')) },
     internal: true,
   },
   // Of stores whose events have numbers instead of names.

@@ -25,6 +25,7 @@ import {
   type TypedWindow,
 } from '../resolver/typed.ts'
 import { eachSource } from '../resolver/typed-walk.ts'
+import type { CurrencyRates } from '../types/currency-rates.ts'
 import { isNamed, isNullable } from '../types/types.ts'
 import { Bounded } from './bounded.ts'
 import type { Dialect, ParameterValue, PrintedQuery, Printing } from './dialect.ts'
@@ -35,6 +36,7 @@ export interface PrintSettings {
   readonly timeRange?: readonly [from: number, to: number]
   /** The value of `now()` in the statement, in milliseconds since 1970. */
   readonly now?: number
+  readonly currencyRates?: CurrencyRates | undefined
   /** The size limits for one row; absent for engines with limits of their own. */
   readonly footprint?: Footprint
   readonly budget?: PlanningBudget
@@ -78,12 +80,13 @@ class Printer implements Printing {
   private readonly common: Omit<CellContext, 'type' | 'params' | 'refuse' | 'within'>
 
   constructor(dialect: Dialect, settings: PrintSettings) {
-    const { timezone, weekStartDay, timeRange, now } = settings
+    const { timezone, weekStartDay, timeRange, now, currencyRates } = settings
     this.common = {
       timezone,
       weekStartDay,
       ...(timeRange ? { timeRange } : {}),
       ...(now === undefined ? {} : { now }),
+      ...(currencyRates ? { currencyRates } : {}),
       literal: (text) => this.dialect.literal(text),
       bind: (value) => this.bind(value),
       fresh: () => this.fresh(),
@@ -470,12 +473,13 @@ class Printer implements Printing {
     }
     const args = call.row.compiles ? this.withPattern(call, given, call.row.compiles, refuse) : given
     // Without the spread operator: a statement may have thousands of calls, and copying would double the cost.
-    const { timezone, weekStartDay, timeRange, now, literal, bind, fresh } = this.common
+    const { timezone, weekStartDay, timeRange, now, currencyRates, literal, bind, fresh } = this.common
     const context: CellContext = {
       timezone,
       weekStartDay,
       timeRange,
       now,
+      currencyRates,
       literal,
       bind,
       fresh,

@@ -43,6 +43,7 @@ import { channelKindFunctions } from './values/channel-kinds.ts'
 import { comparisonFunctions } from './values/comparison.ts'
 import { conditionalFunctions } from './values/conditional.ts'
 import { conversionFunctions } from './values/conversion.ts'
+import { currencyFunctions } from './values/currencies.ts'
 import { jsonFunctions } from './values/json.ts'
 import { logicalFunctions } from './values/logical.ts'
 import { membershipFunctions } from './values/membership.ts'
@@ -80,7 +81,7 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   Vectors: vectorFunctions,
   Geography: taking('number', geoFunctions),
   'For people to read': readableFunctions,
-  Product: { ...productFunctions, ...channelKindFunctions },
+  Product: { ...currencyFunctions, ...productFunctions, ...channelKindFunctions },
   'Parts of dates': taking(['time', 'text'], datePartFunctions),
   'Beginnings of dates': taking(['time', 'text'], dateStartFunctions),
   'Moving dates': dateShiftFunctions,

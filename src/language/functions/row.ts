@@ -1,3 +1,4 @@
+import type { CurrencyRates } from '../types/currency-rates.ts'
 import type { ReadAs } from '../types/property-values.ts'
 import type { SqlType } from '../types/types.ts'
 import type { InProportion, MadeCall, Makes } from './makes.ts'
@@ -39,6 +40,8 @@ export interface CellContext {
   readonly timeRange?: readonly [from: number, to: number]
   /** The current time of the statement, in milliseconds since 1970; absent: the engine's clock. */
   readonly now?: number
+  /** Absent: the server has none. */
+  readonly currencyRates?: CurrencyRates | undefined
   /** Set for aggregates and window functions. */
   readonly aggregate?: AggregateContext
   /** Prints an error that ends the statement with a message (a printed text) about the call. */

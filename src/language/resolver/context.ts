@@ -1,11 +1,20 @@
 import type { Expr, Query } from '../ast/nodes.ts'
 import type { SessionSettings } from '../catalog/sessions.ts'
 import type { PropertyScope } from '../catalog/tables.ts'
+import type { CurrencyRates } from '../types/currency-rates.ts'
 import type { NumberKind } from '../types/property-info.ts'
 
 /** The facts that resolving needs besides the statement. */
 export interface ResolveContext {
-  readonly project: { readonly id: number; readonly timezone: string; readonly weekStartDay: 0 | 1 }
+  readonly project: {
+    readonly id: number
+    readonly timezone: string
+    readonly weekStartDay: 0 | 1
+    /** Absent: USD. */
+    readonly baseCurrency?: string
+    /** Absent: the server has none. */
+    readonly currencyRates?: CurrencyRates | undefined
+  }
   readonly now: Date
   /** The declared type. */
   propertyType(scope: PropertyScope, name: string): 'String' | 'Numeric' | 'Boolean' | 'DateTime' | null

@@ -1,5 +1,5 @@
 import { placed, QueryError } from '../../errors/errors.ts'
-import type { Span } from '../../errors/span.ts'
+import { noSpan, type Span } from '../../errors/span.ts'
 import { own } from '../../lib/own.ts'
 import { nearestSpellings } from '../../lib/text/spelling.ts'
 import { call as buildCall, equals, field as fieldNode, inQuery, literal, select, table, tuple } from '../ast/build.ts'
@@ -149,6 +149,30 @@ export function aliasValue(session: Session, name: string, scope: Scope): TypedE
   return alias.state
 }
 
+/** A computed field of the row that a chain leads to. Statements cannot write the names of the tables that it reads, so these have no place in one. */
+function resolveComputed(
+  session: Session,
+  computed: ComputedField,
+  chain: readonly string[],
+  span: Span,
+  scope: Scope,
+  before: readonly string[],
+): TypedExpr {
+  const linked = (...more: readonly string[]): Field => {
+    const field: Field = { kind: 'field', chain: [...before, ...more], span: noSpan }
+    try {
+      resolveField(session, field, [], scope)
+    } catch (error) {
+      if (error instanceof QueryError && error.code === 'unknown-field')
+        throw new QueryError('unknown-field', { name: chain.join('.'), candidates: [] }, span)
+      throw error
+    }
+    return field
+  }
+  const value = computed((name) => ({ kind: 'field', chain: [...before, 'properties', name], span }), linked)
+  return resolveExpr(session, value, scope)
+}
+
 function resolveField(session: Session, field: Field, more: readonly Step[], scope: Scope): TypedExpr {
   const { chain, span } = field
   const head = chain[0]!
@@ -163,12 +187,7 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
 
   const { last, before, isWithin } = computedName(chain, more)
   const computed = own(computedFields, last)
-  const compute = (field: ComputedField) =>
-    resolveExpr(
-      session,
-      field((name) => ({ kind: 'field', chain: [...before, 'properties', name], span })),
-      scope,
-    )
+  const compute = (field: ComputedField) => resolveComputed(session, field, chain, span, scope, before)
 
   if (computed && isWithin && !scope.aliases.has(head)) return compute(computed)
   if (chain.length > 1) {
@@ -353,7 +372,14 @@ function resolveCall(session: Session, call: Call, scope: Scope): TypedExpr {
   }
 }
 
-function resolvedCall(session: Session, call: Call, scope: Scope): TypedExpr {
+/** Without a day, the rate is that of the day of the statement. */
+const withDay = (call: Call): Call =>
+  call.name === 'convertCurrency' && call.args.length === 3
+    ? { ...call, args: [...call.args, { ...buildCall('today'), span: call.span }] }
+    : call
+
+function resolvedCall(session: Session, asked: Call, scope: Scope): TypedExpr {
+  const call = withDay(asked)
   const special = specialCalls[call.name]
   if (special) return special(session, call, scope)
   const { name, row } = findRow(call.name, call.span)

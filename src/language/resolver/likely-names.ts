@@ -38,7 +38,7 @@ export function likelyNames(wanted: string, fields: Fields, ownNames: Iterable<s
   const ways = [
     ...waysOf(fields, context, before),
     ...Object.entries(fields).flatMap(([field, one]): Way[] => {
-      if (one.kind !== 'lazy' || duplicateFields.has(field) || before !== '') return []
+      if (one.kind !== 'lazy' || field.startsWith('@') || duplicateFields.has(field) || before !== '') return []
       const there = tables[one.table]!
       const shown = `${shownField(field, context)}.`
       const own: Way[] = there.isView ? [{ written: (name) => `${shown}${name}`, names: nameable(there.fields) }] : []

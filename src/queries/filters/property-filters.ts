@@ -1,7 +1,7 @@
 import { noSpan } from '../../errors/span.ts'
 import { and, call, equals, field, inQuery, literal, not, or, select, table } from '../../language/ast/build.ts'
 import type { Expr } from '../../language/ast/nodes.ts'
-import { fieldsOfEvents, fieldsOfPersons } from '../../language/catalog/computed-fields.ts'
+import { fieldsOfEvents, fieldsOfPersons, personRevenue } from '../../language/catalog/computed-fields.ts'
 import { once } from '../../language/catalog/expansion.ts'
 import { sessionFields } from '../../language/catalog/sessions.ts'
 import { isProperty } from '../../language/types/property-values.ts'
@@ -66,8 +66,8 @@ function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryC
   if (type === 'session' && scope === 'event' && env.madeSessions && Object.hasOwn(sessionFields, key))
     return ofAnySession(filter, env.madeSessions, env)
   const read = readOf(filter, scope, env)
-  // Operators read a value several times, and a computed one is a long expression.
-  if (type === 'person' && Object.hasOwn(fieldsOfPersons, key))
+  // Operators read a value several times, and a computed text is a long expression.
+  if (type === 'person' && key !== personRevenue && Object.hasOwn(fieldsOfPersons, key))
     return once(read.expr, '@filtered', (value) => operatorCondition({ ...read, expr: value }, filter, env))
   return operatorCondition(read, filter, env)
 }
@@ -108,7 +108,7 @@ function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryContext): 
     case 'person':
       return {
         expr: personProperty(key, scope === 'person' ? [] : ['person']),
-        type: Object.hasOwn(fieldsOfPersons, key) ? null : (env.propertyType('person', key) ?? 'own'),
+        type: typeOfPersons(key) ?? (Object.hasOwn(fieldsOfPersons, key) ? null : (env.propertyType('person', key) ?? 'own')),
       }
     case 'group': {
       const index = filter.groupTypeIndex ?? 0
@@ -130,6 +130,8 @@ function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryContext): 
 /** Of computed fields; all but one are texts, which filters compare as they are. */
 const typeOfComputed = (key: string): Read['type'] =>
   !Object.hasOwn(fieldsOfEvents, key) ? null : key === '$virt_is_bot' ? 'Boolean' : 'String'
+
+const typeOfPersons = (key: string): Read['type'] => (key === personRevenue ? 'Numeric' : null)
 
 function sessionType(key: string): Read['type'] {
   const type = Object.hasOwn(sessionFields, key) ? sessionFields[key]!.type : null

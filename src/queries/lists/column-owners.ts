@@ -1,6 +1,7 @@
 import { and, field, not, or } from '../../language/ast/build.ts'
 import type { Expr } from '../../language/ast/nodes.ts'
 import { rewrite, walk } from '../../language/ast/walk.ts'
+import { personRevenue } from '../../language/catalog/computed-fields.ts'
 import type { KeyTable } from '../kind.ts'
 
 // Whose value an expression over events is: the event's own, its person's, or that of a row of another table which the event names.
@@ -33,16 +34,17 @@ export const personChain = (chain: readonly string[]): readonly string[] | null 
   return chain[0] === '@person_no' ? chain : chain[0] === 'person_id' ? ['id'] : null
 }
 
-/** The first person of a session is another one after a merge. */
-const changesWithPersons = (chain: readonly string[]) => chain[0] === 'session' && chain[1] === 'person_id'
+/** The first person of a session is another one after a merge, and what a person has paid changes with events: no column keeps it. */
+const changesWithOthers = (chain: readonly string[]) =>
+  (chain[0] === 'session' && chain[1] === 'person_id') || (chain[0] === 'person' && chain.at(-1) === personRevenue)
 
 export function ownerOf(expr: Expr): Owner {
   const owners = new Set<Owner>()
   walk(expr, (node) => {
     if (node.kind === 'subquery') return false
     if (node.kind !== 'field') return true
-    if (personChain(node.chain)) owners.add('person')
-    else if (changesWithPersons(node.chain)) owners.add('several')
+    if (changesWithOthers(node.chain)) owners.add('several')
+    else if (personChain(node.chain)) owners.add('person')
     else owners.add(node.chain.length > 1 && Object.hasOwn(links, node.chain[0]!) ? links[node.chain[0]!]! : 'event')
     return true
   })

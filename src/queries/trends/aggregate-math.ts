@@ -36,10 +36,9 @@ function propertyOf(property: string, type: string | null | undefined, attr: str
   return field('properties', property)
 }
 
-const baseCurrency = 'USD'
-
 function converted(amount: Expr, { math_property_revenue_currency: currency }: SeriesNode, attr: string, env: QueryContext): Expr {
   if (!currency) return amount
+  const { baseCurrency = 'USD' } = env.project
   if (currency.static === baseCurrency) return amount
   const given = currency.static ? literal(currency.static) : currency.property ? field('properties', currency.property) : null
   if (!given) return amount

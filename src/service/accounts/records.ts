@@ -421,6 +421,14 @@ export const accountShapes = {
     file_size: 'integer',
     contents: 'text', // base64, encrypted
   },
+  /** Addresses that take requests for plugin configs, one each. */
+  plugin_webhooks: {
+    plugin_config_id: 'integer',
+    project_id: 'integer',
+    hash: 'text', // of the secret in the address
+    secret: 'text', // the same, encrypted: it is shown to those who may change the config
+    created_at: 'time',
+  },
   /** Of plugin configs that receive stored events. */
   plugin_deliveries: {
     plugin_config_id: 'integer',

@@ -10,6 +10,7 @@ export function backendSettings(record: ProjectRecord): BackendSettings {
     id: record.id,
     timezone: record.timezone,
     weekStartDay: record.week_start_day === 1 ? 1 : 0,
+    baseCurrency: String(settings.base_currency),
     testAccountFilters: list<unknown>('test_account_filters'),
     personDisplayNameProperties: list<string>('person_display_name_properties'),
     pathCleaningFilters: list<{ regex: string; alias: string }>('path_cleaning_filters'),

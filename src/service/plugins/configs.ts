@@ -127,6 +127,7 @@ const apply = async (
       given,
     )
   await tables.plugin_configs.update({ id: before.id }, after)
+  if (after.is_deleted) await tables.plugin_webhooks.remove({ plugin_config_id: after.id })
   if (before.enabled !== after.enabled) await log(parts.context, tables, note(by, after, plugin, after.enabled ? 'enabled' : 'disabled'))
   const changes = [...settingChanges(plugin, before, after), ...changesOf('PluginConfig', plainOf(before), plainOf(after))]
   if (changes.length > 0) await log(parts.context, tables, { ...note(by, after, plugin, 'config_updated'), changes })

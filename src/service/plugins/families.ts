@@ -10,6 +10,7 @@ const families = {
   pipeline_frontend_apps: ({ methods, scheduled_tasks }) => methods === undefined && scheduled_tasks === undefined,
   pipeline_import_apps: ({ methods, scheduled_tasks = [] }) =>
     scheduled_tasks.length > 0 ||
+    methods?.includes('onRequest') === true ||
     (methods !== undefined && !['processEvent', 'onEvent', 'composeWebhook'].some((one) => methods.includes(one))),
 } as const satisfies Readonly<Record<string, (capabilities: Capabilities) => boolean>>
 export type PluginFamily = keyof typeof families

@@ -10,6 +10,8 @@ import { createFailedDeliveries, type FailedDeliveries } from './delivery/failed
 import type { OpenedDeliveries } from './delivery/open-deliveries.ts'
 import type { PluginNetwork, PluginRuntime } from './host-ports.ts'
 import type { PluginHost, SharedPlugins } from './plugin-host.ts'
+import { createWebhookAddresses, type WebhookAddresses } from './receiving/addresses.ts'
+import { createReceiving, type Receiving } from './receiving/receive.ts'
 import { createPlugins, type Plugins } from './service.ts'
 import { createSiteApps, type SiteApps } from './site-apps.ts'
 
@@ -67,6 +69,9 @@ export interface OpenedPlugins {
   readonly failedDeliveries: FailedDeliveries
   readonly catalogue: readonly Required<CatalogueEntry>[]
   readonly siteApps: SiteApps
+  readonly webhooks: WebhookAddresses
+  /** Requests that come to webhook addresses. */
+  readonly receiving: Receiving
   readonly host: PluginHost
   readonly deliveries: OpenedDeliveries
 }
@@ -89,6 +94,7 @@ export function openPlugins({ context, box, network, options, changes, host, del
     ...(limits && { limits }),
   })
   const siteApps = createSiteApps(context.store)
+  const webhooks = createWebhookAddresses({ context, box })
   const runtime: PluginRuntime = {
     queueJob: host.queueJob,
     problem: host.problem,
@@ -108,6 +114,8 @@ export function openPlugins({ context, box, network, options, changes, host, del
     failedDeliveries: createFailedDeliveries({ context, wake: deliveries.wake }),
     catalogue: [...bundledCatalogue, ...(options.catalogue ?? []).map((one) => entry.parse(one))],
     siteApps,
+    webhooks,
+    receiving: createReceiving(webhooks, host.runtime),
     host,
     deliveries,
   }

@@ -60,6 +60,18 @@ export interface CapturedEvent {
   readonly properties: JsonObject
 }
 
+/** A request that was sent to the webhook address of a plugin config. */
+export interface ReceivedRequest {
+  readonly method: string
+  /** By their names in lower case. Anyone who knows the address can send any. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The query, without the question mark. */
+  readonly search: string
+  /** The body; in base64 if it is not UTF-8. */
+  readonly text?: string
+  readonly base64?: string
+}
+
 export interface OutboundRequest {
   readonly url: string
   readonly method: string

@@ -2,7 +2,7 @@ import { faultText, isFault } from '../../errors/faults.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { type CallResult, codeOf, ManagedPlugin } from './managed-plugin.ts'
 import { createMemoryCache } from './memory-cache.ts'
-import type { Capabilities, JsonObject, PluginCode, PluginConfig, PluginJob, PluginPorts } from './ports.ts'
+import type { Capabilities, JsonObject, PluginCode, PluginConfig, PluginJob, PluginPorts, ReceivedRequest } from './ports.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
 import { createServerCalls } from './server-calls.ts'
 import { isPassingStatus, webhookOf } from './webhook.ts'
@@ -52,6 +52,10 @@ export interface PluginRuntime {
   note(projectId: number, message: string): void
   /** After an event is stored. `configIds`: only these. */
   deliver(projectId: number, event: DeliveredEvent, configIds?: readonly number[]): Promise<readonly Delivery[]>
+  /** A request that was sent to the webhook address of a config; null: the config is not loaded here. */
+  request(projectId: number, configId: number, request: ReceivedRequest): Promise<CallResult | null>
+  /** A line in the log of one plugin about what became of a request. */
+  noteRequest(projectId: number, configId: number, level: 'WARN' | 'ERROR', message: string): void
   runTask(projectId: number, task: ScheduledTask): Promise<readonly Delivery[]>
   runJob(job: Omit<PluginJob, 'id' | 'at'>): Promise<Delivery>
   /** What a plugin can do, and why it cannot be used. Runs its code, but not its setup. */
@@ -185,6 +189,17 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
           return deliveryOf(plugin.config.id, result)
         }),
       ),
+
+    async request(projectId, configId, request) {
+      const [plugin] = chosen(projectId, [configId])
+      if (!plugin) return null
+      const [result] = await plugin.call('onRequest', [JSON.stringify(request)])
+      return result!
+    },
+
+    noteRequest(projectId, configId, level, message) {
+      chosen(projectId, [configId])[0]?.log('SYSTEM', level, message)
+    },
 
     async runJob({ projectId, configId, name, payload }) {
       const [plugin] = chosen(projectId, [configId])

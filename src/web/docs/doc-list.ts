@@ -24,6 +24,7 @@ export const docGroups: readonly { readonly title: string; readonly docs: readon
       { name: 'sql', title: 'SQL' },
       { name: 'functions', title: 'Functions of SQL' },
       { name: 'properties', title: 'Properties' },
+      { name: 'currencies', title: 'Currencies' },
     ],
   },
   {

@@ -22,6 +22,7 @@ import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { ErrorBox, Field, Working } from '../ui/parts.tsx'
 import { type ConfigField, fieldsOf, problemText } from './records.ts'
 import { SourceEditor } from './source.tsx'
+import { WebhookAddress } from './webhook.tsx'
 
 interface StoredFile {
   readonly name: string
@@ -276,6 +277,7 @@ export function PluginPage({ place, configId }: { place: Place; configId: number
           </ConfirmButton>
         </div>
       </section>
+      <WebhookAddress config={value} reload={reload} />
       {plugin.plugin_type === 'source' && isOwn && <SourceEditor plugin={plugin} onSaved={reload} />}
       <Failed configId={configId} />
       <Logs place={place} path={project.api(`plugin_configs/${configId}/logs/`)} />

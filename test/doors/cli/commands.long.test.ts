@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tableFromIPC } from 'apache-arrow'
@@ -267,4 +267,21 @@ test('columns of one name are all there as Arrow', async () => {
   const table = tableFromIPC(Buffer.concat(parts.filter((part) => part instanceof Uint8Array)))
   expect(table.schema.fields.map(({ name }) => name)).toEqual(['a', 'a'])
   expect([table.getChildAt(0)!.get(0), table.getChildAt(1)!.get(0)]).toEqual([1, 'x'])
+})
+
+test('a statement converts amounts by the rates of a file, and a file with a mistake is refused', async () => {
+  const data = join(directory, 'currencies')
+  await run(['init', '--data', data])
+  const query = (rates: readonly string[]) =>
+    run(['query', '--data', data, '--project', '1', '--format', 'csv', ...rates, "select convertCurrency('EUR', 'USD', 0.86) as dollars"])
+  expect((await query(['--currency-rates', 'sample'])).out).toBe('dollars\n1\n')
+  const file = join(directory, 'rates.json')
+  await writeFile(file, '{"base": "USD", "rates": {"EUR": 0.43}}')
+  expect((await query(['--currency-rates', file])).out).toBe('dollars\n2\n')
+  await writeFile(file, '{"base": "USD", "rates": {"EUR": "0.43"}}')
+  expect(await query(['--currency-rates', file])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('rates.EUR must be a number above 0'),
+  })
+  expect(await query([])).toMatchObject({ code: 1, err: expect.stringContaining('--currency-rates') })
 })

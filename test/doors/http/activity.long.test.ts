@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { isReading, type Method } from '../../../src/doors/http/resource.ts'
 import { routes } from '../../../src/doors/http/routes.ts'
 import { newRun } from '../../../src/service/exports/running/new-run.ts'
-import { configFamilies, familyNames, familySources, insertFailedDeliveries, insertPlugin } from '../../harness/plugin-rows.ts'
+import { configFamilies, familyNames, familySources, insertFailedDeliveries, insertPlugin, letReceive } from '../../harness/plugin-rows.ts'
 import { withHome } from './conversation.ts'
 
 // Every route that changes something writes an entry of the activity log. The routes are those of the table; one that is neither asked here nor named
@@ -292,6 +292,9 @@ test.each(Object.entries(configFamilies))('%s', async (name, family) => {
   await does(`${name}.discard_delivery`, { ...at, id, delivery_id: two!.id })
   await does(`${name}.retry_deliveries`, { ...at, id })
   await does(`${name}.discard_deliveries`, { ...at, id })
+  await letReceive(world, id)
+  await does(`${name}.replace_webhook`, { ...at, id })
+  await does(`${name}.remove_webhook`, { ...at, id })
   await does(`${name}.remove`, { ...at, id })
 })
 

@@ -4,7 +4,14 @@ import type { LevelName, Organization, ProjectRecord, Role, User } from '../../.
 import { hashKey } from '../../../src/service/accounts/secrets/secrets.ts'
 import { scopeObjects } from '../../../src/service/accounts/users/personal-keys.ts'
 import { newRun } from '../../../src/service/exports/running/new-run.ts'
-import { configFamilies, familyNames, insertFailedDeliveries, insertPlugin, insertPluginConfig } from '../../harness/plugin-rows.ts'
+import {
+  configFamilies,
+  familyNames,
+  insertFailedDeliveries,
+  insertPlugin,
+  insertPluginConfig,
+  letReceive,
+} from '../../harness/plugin-rows.ts'
 import { sessionOf } from '../../harness/session-of.ts'
 import { type Home, startHome } from './conversation.ts'
 import { type PlacedRow, placedRows } from './creating.ts'
@@ -584,6 +591,7 @@ const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayCh
     if (row.reach.endsWith('record')) ids[name] = row.reach === 'project record' ? at.project.id : at.organization.id
     else ids[name] = await recordOf(resource, at, caller, mayChange)
   }
+  if (row.name.endsWith('.replace_webhook')) await letReceive(home.world, Number(ids.id))
   const isNotice = resource === 'alerts' || resource === 'subscriptions'
   if (isNotice && names.includes('delivery_id')) ids.delivery_id = await insertDelivery(at, resource, ids.id!)
   const config =

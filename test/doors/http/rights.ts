@@ -260,7 +260,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'event_definitions.update',
     'property_definitions.update',
     ...exportRoutes('batch_exports', changingExports),
-    ...configRoutes('create', 'update', 'remove', 'rearrange', 'job', ...changingDeliveries),
+    ...configRoutes('create', 'update', 'remove', 'rearrange', 'job', 'replace_webhook', 'remove_webhook', ...changingDeliveries),
   ],
   // The current project of each caller, within the reach of a key.
   '401 401 ok 404 401 404 | ok ok ok ok | ok ok ok 403 | ok ok ok ok | ok 401 404': ['plugin_config.list'],
@@ -275,6 +275,8 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'update',
     'remove',
     'job',
+    'replace_webhook',
+    'remove_webhook',
     ...changingDeliveries,
   ]),
   '401 401 403 403 401 403 | 403 403 ok ok | ok 403 ok 403 | ok 403 ok 403 | 403 401 403': [

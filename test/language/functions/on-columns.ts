@@ -36,8 +36,8 @@ export const refusedColumns: readonly RefusedColumn[] = [
     says: "'tupleElement' takes the position or the name of the element as a constant",
   },
   { functions: 'arrayReduce', argument: 1, says: 'The aggregate of arrayReduce must be one of count,' },
-  { functions: 'convertCurrency', argument: 1, except: 'BOGUS', says: 'there are no exchange rates here' },
-  { functions: 'convertCurrency', argument: 2, says: 'there are no exchange rates here' },
+  { functions: 'convertCurrency', argument: 1, except: 'BOGUS', says: 'this server has no exchange rates' },
+  { functions: 'convertCurrency', argument: 2, says: 'this server has no exchange rates' },
   { functions: 'toDateTime', argument: 2, says: 'A time zone must be given as a text constant.' },
   { functions: 'toDecimal', argument: 2, says: 'The scale of a decimal must be a constant.' },
   // What the cells of DuckDB refuse, and DuckDB.

@@ -75,6 +75,28 @@ const recordRows = ({ retrieve, update, remove, one }: ConfigRows, family: Plugi
   }),
 ]
 
+/** The address that takes requests for `onRequest`. */
+const webhookRows = ({ row, one }: ConfigRows, family: PluginFamily): readonly Row[] => [
+  one({
+    method: 'POST',
+    path: ':id/webhook',
+    name: 'replace_webhook',
+    summary: 'Makes the webhook address of a plugin config, or another one in its place: the old one ends at once',
+    handle: async (visit) => {
+      const config = await find(visit, family)
+      await visit.app.plugins.webhooks.replace(visit.by, config)
+      return config
+    },
+  }),
+  row({
+    method: 'DELETE',
+    path: ':id/webhook',
+    name: 'remove_webhook',
+    summary: 'Turns the webhook address off, at once',
+    handle: async (visit) => visit.app.plugins.webhooks.remove(visit.by, await find(visit, family)),
+  }),
+]
+
 /** What runs in the project, and what it logged. */
 const runningRows = ({ row }: ConfigRows, family: PluginFamily): readonly Row[] => [
   row({
@@ -182,8 +204,8 @@ const configResource = (name: string, path: string, family: PluginFamily, words:
     isOfCurrentProject,
     object: 'plugin',
     answer: configSchema,
-    present: ({ app }, config: PluginConfig) => presentConfig(app, config, false),
-    presentAll: ({ app }, configs) => Promise.all(configs.map((one) => presentConfig(app, one, true))),
+    present: (visit, config: PluginConfig) => presentConfig(visit, config, false),
+    presentAll: (visit, configs) => Promise.all(configs.map((one) => presentConfig(visit, one, true))),
     rows: (make) => [
       make.list({
         summary: 'Plugin configs by order, without deleted ones',
@@ -205,10 +227,11 @@ const configResource = (name: string, path: string, family: PluginFamily, words:
         answer: pageSchema(configSchema).shape.results,
         handle: async (visit) => {
           await visit.app.plugins.configs.rearrange(visit.by, visit.project, visit.body)
-          return Promise.all((await seen(visit, family)).map((one) => presentConfig(visit.app, one, true)))
+          return Promise.all((await seen(visit, family)).map((one) => presentConfig(visit, one, true)))
         },
       }),
       ...recordRows(make, family),
+      ...webhookRows(make, family),
       ...runningRows(make, family),
       ...failedRows(make, family),
     ],

@@ -1,9 +1,11 @@
-import type { Plugin, PluginConfig, PluginFailedDelivery } from '../../../service/accounts/records.ts'
+import { level, type Plugin, type PluginConfig, type PluginFailedDelivery } from '../../../service/accounts/records.ts'
 import type { PluginLogEntry } from '../../../service/plugins/log-entries.ts'
 import type { OpenedPlugins } from '../../../service/plugins/open-plugins.ts'
 import type { FailedDeliveryAnswer, OfferedPluginAnswer, PluginAnswer, PluginConfigAnswer, PluginLogAnswer } from '../../answers/plugins.ts'
+import { holds } from '../access/access.ts'
 import type { App } from '../app.ts'
 import { maybeTime, time } from '../present.ts'
+import type { OrganizationVisit } from '../resource.ts'
 
 // The format of plugins and their configs.
 
@@ -25,8 +27,23 @@ export const presentPlugin = async ({ accounts }: App, plugin: Plugin): Promise<
   public_jobs: plugin.public_jobs,
 })
 
+/** In place of a secret. */
+const mask = '****************'
+
+/** Where other services send webhooks. Who knows it can send events, so it is for those who may change the config. */
+const webhookUrl = async (visit: OrganizationVisit, config: PluginConfig): Promise<string | null> => {
+  const found = await visit.app.plugins.webhooks.of(config)
+  if (!found) return null
+  const { projects } = visit.app.accounts
+  const project = await projects.byId(config.project_id)
+  const held = project && (await projects.levelIn(project, visit.membership))
+  const isShown = (held ?? level.viewer) >= level.member && holds(visit, 'plugin:write')
+  return `${visit.site.base}/webhooks/${isShown && found.secret !== null ? found.secret : mask}`
+}
+
 /** Lists leave the plugin out. */
-export const presentConfig = async (app: App, config: PluginConfig, isInList: boolean): Promise<PluginConfigAnswer> => {
+export const presentConfig = async (visit: OrganizationVisit, config: PluginConfig, isInList: boolean): Promise<PluginConfigAnswer> => {
+  const { app } = visit
   const { configs } = app.plugins
   const plugin = await configs.pluginOf(config)
   const { current, running } = await configs.agreement(config)
@@ -47,6 +64,7 @@ export const presentConfig = async (app: App, config: PluginConfig, isInList: bo
     deleted: config.is_deleted,
     code_version: current,
     running_version: running,
+    webhook_url: await webhookUrl(visit, config),
   }
 }
 

@@ -71,7 +71,7 @@ const organizationRows = ({ row }: PluginRows, family: PluginFamily): readonly R
           return isIn(family, plugin) && !(plugin.is_global && isIn('pipeline_transformations', plugin))
         }),
       )
-      return Promise.all(enabled.filter((_, i) => kept[i]).map((one) => presentConfig(visit.app, one, true)))
+      return Promise.all(enabled.filter((_, i) => kept[i]).map((one) => presentConfig(visit, one, true)))
     },
   }),
   row({

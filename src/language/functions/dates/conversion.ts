@@ -28,7 +28,7 @@ const dateOfText = (text: string): string => {
 const isNothing = (arg: Arg): boolean => isNamed(arg.type, 'Nothing')
 const momentOfSeconds = (number: string): string => `make_timestamp(CAST(floor(${number}) AS BIGINT) * 1000000)`
 
-const toDate: SqlCell = ([x], context) => {
+export const toDate: SqlCell = ([x], context) => {
   const { type, sql } = x!
   if (isNothing(x!)) return 'CAST(NULL AS DATE)'
   if (isNamed(type, 'Date')) return sql
@@ -40,7 +40,7 @@ const toDate: SqlCell = ([x], context) => {
     })
   return dateOfText(sql)
 }
-const toDateOnClickhouse: SqlCell = ([x], context) => {
+export const toDateOnClickhouse: SqlCell = ([x], context) => {
   if (isNothing(x!)) return 'CAST(NULL AS Nullable(Date))'
   if (isNamed(x!.type, 'Date')) return x!.sql
   if (isText(x!.type) || x!.type.kind === 'unknown') return `toDateOrNull(${x!.sql})`

@@ -12,9 +12,9 @@ const stamp = (ms: number): string => new Date(ms).toISOString().slice(0, 23).re
 
 const now: SqlCell = (_, context) =>
   context.now === undefined ? "date_trunc('millisecond', timezone('UTC', now()))" : `TIMESTAMP '${stamp(context.now)}'`
-const today: SqlCell = (_, context) => `CAST(${localTime(now([], context), context.timezone, context)} AS DATE)`
+export const today: SqlCell = (_, context) => `CAST(${localTime(now([], context), context.timezone, context)} AS DATE)`
 const clickHouseNow: SqlCell = (_, context) => (context.now === undefined ? 'now64(3)' : `toDateTime64('${stamp(context.now)}', 3, 'UTC')`)
-const clickHouseToday: SqlCell = (_, context) => `toDate(${clickHouseNow([], context)}, ${context.literal(context.timezone)})`
+export const clickHouseToday: SqlCell = (_, context) => `toDate(${clickHouseNow([], context)}, ${context.literal(context.timezone)})`
 
 const named = (zone: Arg | undefined): string | undefined => (typeof zone?.constant === 'string' ? zone.constant : undefined)
 const inNamed = (type: ScalarType, zone: Arg | undefined): SqlType => {

@@ -1,8 +1,8 @@
-import { InternalError, UnsupportedError } from '../../../errors/errors.ts'
+import { InternalError } from '../../../errors/errors.ts'
 import { arrayOf, isNullable, isText, type SqlType, scalar, tupleOf } from '../../types/types.ts'
 import { once } from '../cells/duckdb-values.ts'
 import { always } from '../results.ts'
-import { type Arg, type Arity, type FunctionRow, functions, type SqlCell, unsupported } from '../row.ts'
+import { type Arity, type FunctionRow, functions, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Functions of the product besides the language. Those that need data which this engine does not have say so.
@@ -34,21 +34,6 @@ const channel = (name: string, what: string, cases: FunctionRow['cases']): Scala
 const agent = (name: string, summary: string, cases: FunctionRow['cases']): ScalarSpec => expanded(name, 1, bot(name), summary, cases)
 const bot = (name: string) => () => scalar(name === 'isLikelyBot' ? 'Bool' : 'String')
 const internal = 'it is a part of $channel_type, which is read from sessions'
-
-const currencies = Intl.supportedValuesOf('currency')
-const isCurrency = (arg: Arg): boolean | null =>
-  typeof arg.constant === 'string' ? currencies.includes(arg.constant.toUpperCase()) : arg.constant === null ? false : null
-
-/** Without exchange rates the result is known only for unknown currencies (0) and for equal ones. */
-const convert: SqlCell = ([from, to, amount]) => {
-  if (isCurrency(from!) === false || isCurrency(to!) === false) return '0'
-  if (from!.constant !== undefined && from!.constant === to!.constant) return amount!.sql
-  throw new UnsupportedError('unsupported-function', {
-    name: 'convertCurrency',
-    engine: 'this engine',
-    reason: 'there are no exchange rates here',
-  })
-}
 
 const versionPattern = 'v?(\\d+)\\.(\\d+)\\.(\\d+)(?:[-+].*)?'
 const numbers: SqlType = arrayOf(scalar('Int64', true))
@@ -93,19 +78,6 @@ const funnelNames = ['', '_array', '_cohort'].flatMap((kind) => [
 
 export const productFunctions = functions(
   scalars({
-    convertCurrency: {
-      args: [3, 4],
-      takes: ['text', 'text', 'number', 'time'],
-      returns: always('Float64'),
-      summary:
-        'An amount in another currency. There are no exchange rates here: only unknown currencies (0) and equal ones have an answer.',
-      duckdb: convert,
-      clickhouse: convert,
-      cases: [
-        ["convertCurrency('USD', 'BOGUS', 100, toDate('2024-01-01'))", 0],
-        ["convertCurrency('EUR', 'EUR', 12.5)", 12.5],
-      ],
-    },
     sortablesemver: {
       args: 1,
       caseInsensitive: true,

@@ -82,7 +82,7 @@ export const databaseSchema: QueryKind<'DatabaseSchemaQuery', typeof databaseSch
       ]),
       joins: named.flatMap(([name, { fields: all }]) =>
         Object.entries(all).flatMap(([field, what]) =>
-          what.kind === 'lazy'
+          what.kind === 'lazy' && isWritable(field)
             ? [
                 {
                   source_table_name: name,

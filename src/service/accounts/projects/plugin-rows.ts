@@ -5,6 +5,7 @@ export async function removePluginRows(tables: AccountTables, pluginIds: readonl
   const configs = await tables.plugin_configs.find({ plugin_id: pluginIds })
   const configIds = configs.map(({ id }) => id)
   await tables.plugin_attachments.remove({ plugin_config_id: configIds })
+  await tables.plugin_webhooks.remove({ plugin_config_id: configIds })
   await tables.plugin_deliveries.remove({ plugin_config_id: configIds })
   await tables.plugin_failed_deliveries.remove({ plugin_config_id: configIds })
   await tables.plugin_configs.remove({ plugin_id: pluginIds })

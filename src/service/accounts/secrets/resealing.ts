@@ -10,6 +10,7 @@ export const sealedFor = {
   pluginUrl: (id: number) => `plugin ${id} url`,
   pluginSetting: (configId: number, key: string) => `plugin_config ${configId} ${key}`,
   pluginAttachment: (configId: number, key: string) => `plugin_attachment ${configId} ${key}`,
+  pluginWebhook: (configId: number) => `plugin_config ${configId} webhook`,
   alertWebhook: (id: string) => `alert ${id} webhook`,
   subscriptionWebhook: (id: number) => `subscription ${id} webhook`,
   secondFactor: (id: string) => `second factor ${id}`,
@@ -68,6 +69,13 @@ export async function resealSecrets({ context: { store }, box, report }: Reseali
           ),
         )
   }
+  for (const { plugin_config_id, secret } of await read.plugin_webhooks.find({}))
+    if (!box.isCurrent(secret))
+      await guarded(() =>
+        store.write((tables) =>
+          tables.plugin_webhooks.update({ plugin_config_id, secret }, { secret: again(secret, sealedFor.pluginWebhook(plugin_config_id)) }),
+        ),
+      )
   for (const { id, webhook_secret } of await read.alerts.find({}))
     if (webhook_secret !== null && !box.isCurrent(webhook_secret))
       await guarded(() =>

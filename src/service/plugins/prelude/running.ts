@@ -2,6 +2,7 @@ import { shown } from './globals.ts'
 import { done, join, jsonOf, now, parse, settings, stringify, waiting } from './host.ts'
 import { jobOf, meta } from './meta.ts'
 import { RetryError, runFile } from './modules.ts'
+import { type ReceivedRequest, requestOf } from './received-request.ts'
 
 // Finds what a plugin can do, runs its functions, and reports their results.
 
@@ -12,6 +13,7 @@ const names = [
   'processEventBatch',
   'onEvent',
   'composeWebhook',
+  'onRequest',
   'getSettings',
   'runEveryMinute',
   'runEveryHour',
@@ -47,7 +49,7 @@ export const start = (): string => {
   if (batch) methods.processEvent ??= async (event, ofPlugin) => ((await batch([event], ofPlugin)) as readonly unknown[] | undefined)?.[0]
   const has = (list: readonly string[]) => list.filter((name) => methods[name] !== undefined)
   return stringify({
-    methods: has(['setupPlugin', 'teardownPlugin', 'processEvent', 'onEvent', 'composeWebhook', 'getSettings']),
+    methods: has(['setupPlugin', 'teardownPlugin', 'processEvent', 'onEvent', 'composeWebhook', 'onRequest', 'getSettings']),
     scheduled_tasks: has(['runEveryMinute', 'runEveryHour', 'runEveryDay']),
     jobs: Object.keys(jobs),
   })
@@ -98,6 +100,7 @@ const resultOf = (method: string, value: unknown): unknown => {
   if (work === undefined) return undefined
   if (value === undefined) return work(meta)
   const event = value as { timestamp?: string | Date }
+  if (method === 'onRequest') return work(requestOf(value as ReceivedRequest), meta)
   if (method === 'composeWebhook' && event.timestamp) event.timestamp = new Date(event.timestamp)
   return work(value, meta)
 }

@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
+import { isObject } from '../../../lib/is-object.ts'
 
 // What plugins call without awaiting it: pure functions, run in the thread of the plugin. Arguments and results are JSON.
 
@@ -12,6 +13,8 @@ const algorithmOf = (name: unknown) => {
   return known
 }
 const bytesOf = (base64: unknown) => Buffer.from(String(base64), 'base64')
+/** A piece of what is hashed: a text, or bytes in base64. */
+const pieceOf = (piece: unknown) => (isObject(piece) ? Buffer.from(String(piece.text), 'utf8') : bytesOf(piece))
 const mostRandomBytes = 65_536
 
 const functions: Readonly<Record<string, (...args: readonly unknown[]) => unknown>> = {
@@ -29,12 +32,12 @@ const functions: Readonly<Record<string, (...args: readonly unknown[]) => unknow
   },
   hash(algorithm, pieces) {
     const hash = createHash(algorithmOf(algorithm))
-    for (const piece of pieces as readonly unknown[]) hash.update(bytesOf(piece))
+    for (const piece of pieces as readonly unknown[]) hash.update(pieceOf(piece))
     return hash.digest('base64')
   },
   hmac(algorithm, pieces, key) {
     const hmac = createHmac(algorithmOf(algorithm), bytesOf(key))
-    for (const piece of pieces as readonly unknown[]) hmac.update(bytesOf(piece))
+    for (const piece of pieces as readonly unknown[]) hmac.update(pieceOf(piece))
     return hmac.digest('base64')
   },
   random: (size) => randomBytes(Math.min(mostRandomBytes, Math.max(0, Math.trunc(Number(size)) || 0))).toString('base64'),

@@ -90,6 +90,13 @@ async function insertSecrets(into: LocalWaymark, box: SecretBox, n: number): Pro
       file_size: 1,
       contents: box.seal('file', sealedFor.pluginAttachment(n, 'f')),
     })
+    await tables.plugin_webhooks.insert({
+      plugin_config_id: n,
+      project_id: project.id,
+      hash: `hash ${n}`,
+      secret: box.seal('address', sealedFor.pluginWebhook(n)),
+      created_at: now,
+    })
     const written = { project_id: project.id, created_by_id: null, created_at: now, updated_at: now }
     await tables.alerts.insert({
       ...written,
@@ -144,11 +151,12 @@ async function secretsIn({ accounts: { context } }: LocalWaymark, box: SecretBox
     box.open(a, sealedFor.pluginSetting(n, 'a')),
     box.open(b, sealedFor.pluginSetting(n, 'b')),
     box.open((await read.plugin_attachments.first({ id: `file ${n}` }))!.contents, sealedFor.pluginAttachment(n, 'f')),
+    box.open((await read.plugin_webhooks.first({ plugin_config_id: n }))!.secret, sealedFor.pluginWebhook(n)),
     box.open((await read.alerts.first({ id: `alert ${n}` }))!.webhook_secret!, sealedFor.alertWebhook(`alert ${n}`)),
     box.open((await read.subscriptions.first({ id: n }))!.webhook_secret!, sealedFor.subscriptionWebhook(n)),
   ]
 }
-const plain = ['export', 'url', 'a', 'b', 'file', 'alert', 'subscription']
+const plain = ['export', 'url', 'a', 'b', 'file', 'address', 'alert', 'subscription']
 
 test('a server that starts with a new key seals all secrets with it', async () => {
   const [old, now] = [newSecretKey(), newSecretKey()]
@@ -176,9 +184,9 @@ test('a secret that no key opens is reported, and does not keep the others from 
     box: createSecretBox([now, old]),
     report: (error: unknown) => void reports.push(error),
   }
-  expect(await resealSecrets(parts)).toBe(7)
+  expect(await resealSecrets(parts)).toBe(8)
   expect(await secretsIn(waymark, createSecretBox([now]), 2)).toEqual(plain)
-  expect(reports.map((error) => (error as { code: string }).code)).toEqual(Array(6).fill('unknown-secret-key'))
+  expect(reports.map((error) => (error as { code: string }).code)).toEqual(Array(7).fill('unknown-secret-key'))
   expect(await secretsIn(waymark, createSecretBox([lost]), 1)).toEqual(plain)
   expect(await resealSecrets(parts)).toBe(0)
 })

@@ -4,7 +4,7 @@ import { isObject } from '../../../lib/is-object.ts'
 
 // What was made of which record, in a file: a command that was stopped goes on with the next record.
 
-export const kinds = ['actions', 'cohorts', 'feature_flags', 'insights', 'dashboards', 'annotations'] as const
+const kinds = ['actions', 'cohorts', 'feature_flags', 'insights', 'dashboards', 'annotations'] as const
 export type Kind = (typeof kinds)[number]
 
 interface State {

@@ -39,6 +39,12 @@ function parseRow(line: string): unknown {
   }
 }
 
+const isBinaryText = (sample: readonly string[]): boolean => sample.some((line) => /[\x00-\x08\x0e-\x1a]|\ufffd/.test(line))
+
+/** Lines that are no JSON, with separators. */
+export const isTextOfTable = (sample: readonly string[]): boolean =>
+  sample[0]?.startsWith('{') === false && sample[0].includes(',') && !isBinaryText(sample)
+
 /** `advice`: what to do about a file of no known format. */
 export function guessFormat(
   path: string,
@@ -55,7 +61,7 @@ export function guessFormat(
     return exportOf(Object.keys(row)) ?? 'jsonl'
   }
   if (sample[0] !== undefined && isAccessLogLine(sample[0])) return 'access-log'
-  const isBinary = sample.some((line) => /[\x00-\x08\x0e-\x1a]|\ufffd/.test(line))
+  const isBinary = isBinaryText(sample)
   if (!isBinary && (/\.csv(\.(gz|zst))?$/i.test(path) || sample[0]?.includes(','))) return 'csv'
   throw new ImportFileError(
     `${path} is neither JSON lines, CSV, Parquet nor an access log${isBinary ? ' (it is a binary file)' : ''}; ${advice}`,

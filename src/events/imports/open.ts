@@ -68,8 +68,7 @@ export async function openSource(
   const isParquet = head.subarray(0, 4).toString('latin1') === 'PAR1'
   const sample = isParquet ? [] : await sampleLines(path)
   const format = options.format ?? guessFormat(path, isParquet, sample)
-  const isJson = sample[0]?.startsWith('{') === true
-  const isTable = isParquet || format === 'csv' || format === 'parquet' || (isOfLinesOrTables(format) && !isJson)
+  const isTable = isParquet || format === 'csv' || format === 'parquet' || (isOfLinesOrTables(format) && isTextOfTable(sample))
   if (format === 'parquet' && !isParquet) throw new ImportFileError(`${path} is not a Parquet file`)
   const recipe: Recipe = {
     path,

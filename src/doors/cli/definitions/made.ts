@@ -45,10 +45,6 @@ export class Made {
     return this.state.made[kind][String(id)]
   }
 
-  count(kind: Kind): number {
-    return Object.keys(this.state.made[kind]).length
-  }
-
   /** Where the records come from, and where they go. */
   get name(): string {
     return `${this.state.from} ${this.state.to}`

@@ -6,6 +6,7 @@ import {
   ImportFileError,
   type ImportFormat,
   isOfLinesOrTables,
+  isTextOfTable,
   lineConverter,
   rowsLookedAt,
   tableConverter,

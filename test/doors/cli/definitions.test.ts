@@ -139,9 +139,13 @@ async function fill(project: number): Promise<void> {
 }
 
 const command = async (...args: string[]) => {
-  const lines: string[] = []
-  const code = await runCommand(['definitions', 'import', ...args], {}, { out: (line) => lines.push(line), err: () => undefined })
-  return { code, text: lines.join('\n') }
+  const [lines, errors]: [string[], string[]] = [[], []]
+  const code = await runCommand(
+    ['definitions', 'import', ...args],
+    {},
+    { out: (line) => lines.push(line), err: (line) => errors.push(line) },
+  )
+  return { code, text: lines.join('\n'), errors: errors.join('\n') }
 }
 const copy = (...more: string[]) =>
   command(
@@ -159,7 +163,7 @@ descriptions of events and properties: 0
 described, but not seen here yet: purchase. Import their events, and run this again.`
 
 test('all of a project is made once, with the ids of the new one', async () => {
-  expect(await copy()).toEqual({ code: 0, text: whole })
+  expect(await copy()).toMatchObject({ code: 0, text: whole })
   const cohorts = new Map((await rowsOf(target, 'cohorts/')).map((row) => [row.name, row]))
   const [action] = await rowsOf(target, 'actions/')
   const [flag] = await rowsOf(target, 'feature_flags/')
@@ -225,7 +229,7 @@ test('a run that was stopped goes on, also where it did not note its last record
 })
 
 test('a dry run writes nothing, and says the same', async () => {
-  expect(await copy('--dry-run')).toEqual({
+  expect(await copy('--dry-run')).toMatchObject({
     code: 0,
     text: `${whole.split('\n').slice(0, 6).join('\n').replaceAll(' made', ' would be made')}\ndescriptions of events and properties: 1 would be written`,
   })
@@ -346,13 +350,16 @@ test("PostHog's lists are read page by page; what cannot be made is named with i
   expect(asked.every((one) => one.startsWith('GET /api/projects/%40current/') && one.endsWith('Bearer phx_theirs'))).toBe(true)
 })
 
-test.each([
-  [['--compare', 'all'], 2, ''],
-  [['--source', 'nowhere'], 2, ''],
-  [['--source-key', 'phx_wrong'], 1, ''],
-  [['--project', '999999'], 1, ''],
-])('%j ends with %i', async (args, code) => {
-  expect((await copy(...(args as string[]))).code).toBe(code)
+test.each<[string[], number, RegExp]>([
+  [['--compare', 'all'], 2, /--compare must be a number of insights/],
+  [['--source', 'nowhere'], 2, /--source must be a URL/],
+  [['--url', 'file:///etc'], 2, /--url must be a URL/],
+  [['--source', 'http://127.0.0.1:1'], 1, /127\.0\.0\.1:1 cannot be reached/],
+  [['--source-key', 'phx_wrong'], 1, /refused GET .* \(401\)/],
+  [['--project', '999999'], 1, /999999/],
+])('%j ends with %i and says why', async (args, code, words) => {
+  const ended = await copy(...args)
+  expect([ended.code, ended.errors]).toEqual([code, expect.stringMatching(words)])
 })
 
 test('the file of another pair of projects is not used', async () => {

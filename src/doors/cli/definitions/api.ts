@@ -7,8 +7,16 @@ import { callServer } from '../call-server.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** A record that a server refuses: others go on. */
-export class RecordRefused extends Error {}
+/** A request that a server refuses as such: where it is about one record, others go on. */
+export class RecordRefused extends WaymarkError {
+  constructor(
+    message: string,
+    /** In the words of the server. */
+    readonly reason: string,
+  ) {
+    super('command-failed', { message })
+  }
+}
 
 const mostTries = 8
 const longestWaitSeconds = 60
@@ -85,10 +93,9 @@ export class ProjectApi {
         continue
       }
       const detail = isObject(answer) && typeof answer.detail === 'string' ? answer.detail : response.statusText
-      if (response.status === 400 || response.status === 404 || response.status === 409) throw new RecordRefused(detail)
-      throw new WaymarkError('command-failed', {
-        message: `${this.url} refused ${method} ${this.pathOf(path)} (${response.status}): ${detail}`,
-      })
+      const message = `${this.url} refused ${method} ${this.pathOf(path)} (${response.status}): ${detail}`
+      const isOfRecord = response.status === 400 || response.status === 404 || response.status === 409
+      throw isOfRecord ? new RecordRefused(message, detail) : new WaymarkError('command-failed', { message })
     }
   }
 }

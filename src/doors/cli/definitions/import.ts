@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Command, wrongUsage } from '../command.ts'
+import { type Command, type Values, wrongUsage } from '../command.ts'
 import { ProjectApi } from './api.ts'
 import { compareInsights } from './compare.ts'
 import { Made } from './made.ts'
@@ -22,8 +22,8 @@ export const importDefinitions: Command = {
     'dry-run': { summary: 'write nothing; say what would be made' },
   },
   run: async (values, { out, err }) => {
-    const source = new ProjectApi(values.required('source'), values.required('source-key'), values.required('source-project'))
-    const target = new ProjectApi(values.required('url'), values.required('key'), values.required('project'))
+    const source = new ProjectApi(address(values, 'source'), values.required('source-key'), values.required('source-project'))
+    const target = new ProjectApi(address(values, 'url'), values.required('key'), values.required('project'))
     const compare = values.text('compare')
     if (compare !== undefined && !/^[1-9]\d{0,3}$/.test(compare))
       throw wrongUsage(`--compare must be a number of insights up to 9999, but got ${compare}.`)
@@ -48,6 +48,13 @@ export const importDefinitions: Command = {
       `compared: ${compared.length} insights, ${compared.filter(({ different, numbers }) => different === 0 && numbers > 0).length} with equal numbers`,
     )
   },
+}
+
+function address(values: Values, option: 'source' | 'url'): string {
+  const url = values.required(option)
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw wrongUsage(`--${option} must be a URL such as https://eu.posthog.com, but got ${url}.`)
+  return url
 }
 
 const listed = (names: readonly string[]): string =>

@@ -48,7 +48,7 @@ export async function moveRecords(
     } catch (error) {
       if (error instanceof NotMoved) return { of, row, reason: error.message }
       if (!(error instanceof RecordRefused)) throw error
-      leftOut.push({ title: of.title, name: nameOf(row), reason: error.message })
+      leftOut.push({ title: of.title, name: nameOf(row), reason: error.reason })
       return null
     }
   }

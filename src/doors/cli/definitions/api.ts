@@ -8,13 +8,13 @@ import { callServer } from '../call-server.ts'
 export type Row = Readonly<Record<string, unknown>>
 
 /** A request that a server refuses as such: where it is about one record, others go on. */
-export class RecordRefused extends WaymarkError {
+export class RecordRefused extends Error {
+  /** `reason`: in the words of the server. */
   constructor(
     message: string,
-    /** In the words of the server. */
     readonly reason: string,
   ) {
-    super('command-failed', { message })
+    super(message)
   }
 }
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
+import { WaymarkError } from '../../../errors/errors.ts'
 import { type Command, type Values, wrongUsage } from '../command.ts'
-import { ProjectApi } from './api.ts'
+import { ProjectApi, RecordRefused } from './api.ts'
 import { compareInsights } from './compare.ts'
 import { Made } from './made.ts'
 import { moveRecords } from './move-records.ts'
@@ -30,8 +31,8 @@ export const importDefinitions: Command = {
     const isDry = values.isOn('dry-run')
     const [from, to] = [await placeOf(source, values.required('source')), await placeOf(target, values.required('url'))]
     const made = await Made.in(resolve(values.required('state')), from, to)
-    const { kinds, leftOut } = await moveRecords(source, isDry ? null : target, made, err)
-    const notes = await moveNotes(source, isDry ? null : target)
+    const { kinds, leftOut } = await asCommand(moveRecords(source, isDry ? null : target, made, err))
+    const notes = await asCommand(moveNotes(source, isDry ? null : target))
     for (const { title, made: count, known } of kinds)
       out(`${title}: ${count} ${isDry ? 'would be made' : 'made'}${known > 0 ? `, ${known} made before` : ''}`)
     out(`descriptions of events and properties: ${notes.made}${isDry ? ' would be written' : ''}`)
@@ -39,7 +40,7 @@ export const importDefinitions: Command = {
     if (leftOut.length > 0) out(`left out: ${leftOut.length}`)
     for (const { title, name, reason } of leftOut) out(`  ${title}, ${name}: ${reason}`)
     if (compare === undefined || isDry) return
-    const compared = await compareInsights(source, target, made, Number(compare))
+    const compared = await asCommand(compareInsights(source, target, made, Number(compare)))
     for (const { name, numbers, different, note } of compared)
       out(
         `${name}: ${numbers === 0 && note ? note : different === 0 ? `${numbers} numbers, all equal` : `${different} of ${numbers} numbers differ (${note})`}`,
@@ -62,6 +63,12 @@ const listed = (names: readonly string[]): string =>
 
 /** The server and the project, for the file of what was made; also a first look whether both can be read. */
 async function placeOf(api: ProjectApi, url: string): Promise<string> {
-  const { id } = await api.get('')
+  const { id } = await asCommand(api.get(''))
   return `${new URL(url).host} project ${String(id)}`
 }
+
+/** What is refused and is about no record ends the command. */
+const asCommand = <T>(asked: Promise<T>): Promise<T> =>
+  asked.catch((error: unknown) => {
+    throw error instanceof RecordRefused ? new WaymarkError('command-failed', { message: error.message }, { cause: error }) : error
+  })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hasBrowser, openWeb, type Web } from './browser.ts'
+import { chooseDates, datesButton, hasBrowser, openWeb, type Web } from './browser.ts'
 
 // A tile is any answer: a question goes onto a dashboard without being saved as an insight first.
 
@@ -39,6 +39,26 @@ describe.skipIf(!hasBrowser)('tiles of questions', () => {
     await page.getByRole('heading', { name: 'Wall' }).waitFor()
     await expect.poll(() => page.locator('.tile').count()).toBe(2)
     expect(await listed()).toBe(before + 1)
+    await page.close()
+  })
+
+  test('a new chart of a board that is looked at live, with filters of its own, comes back to that look', async () => {
+    const board = await web.api<{ id: number }>('POST', `/api/projects/${web.demo}/dashboards/`, { name: 'Followed' })
+    const page = await web.signedIn()
+    page.setDefaultTimeout(20_000)
+    await page.goto(`${web.facts.url}/#/project/${web.demo}/dashboards/${board.id}`)
+    await chooseDates(page, 'Last 7 days')
+    await page.getByRole('button', { name: 'Live', pressed: false }).click()
+    await page.getByRole('button', { name: 'Live', pressed: true }).waitFor()
+    await page.getByRole('link', { name: 'New chart' }).click()
+    // What is changed in the builder keeps where it was begun.
+    await page.getByRole('tab', { name: 'Funnel' }).click()
+    await page.getByRole('tab', { name: 'Trends' }).click()
+    await page.getByRole('button', { name: 'Add to the dashboard' }).click()
+    await page.getByRole('heading', { name: 'Followed' }).waitFor()
+    await page.locator('.tile').first().waitFor()
+    await page.getByRole('button', { name: 'Live', pressed: true }).waitFor()
+    await datesButton(page).getByText('Last 7 days').waitFor()
     await page.close()
   })
 

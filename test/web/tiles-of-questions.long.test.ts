@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('tiles of questions', () => {
     const page = await web.signedIn()
     page.setDefaultTimeout(20_000)
     await page.goto(`${web.facts.url}/#/project/${web.demo}/dashboards/${board.id}`)
-    await chooseDates(page, 'Last 7 days')
+    await chooseDates(page, 'Last 7 days', 'Dates of all tiles')
     await page.getByRole('button', { name: 'Live', pressed: false }).click()
     await page.getByRole('button', { name: 'Live', pressed: true }).waitFor()
     await page.getByRole('link', { name: 'New chart' }).click()
@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('tiles of questions', () => {
     await page.getByRole('heading', { name: 'Followed' }).waitFor()
     await page.locator('.tile').first().waitFor()
     await page.getByRole('button', { name: 'Live', pressed: true }).waitFor()
-    await datesButton(page).getByText('Last 7 days').waitFor()
+    await datesButton(page, 'Dates of all tiles').getByText('Last 7 days').waitFor()
     await page.close()
   })
 

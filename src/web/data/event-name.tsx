@@ -1,8 +1,13 @@
-import { readableEvent } from '../../service/pictures/readable.ts'
+import { readableEvent, readableProperty } from '../../service/pictures/readable.ts'
 
-/** The name of an event where it is read, as people say it; the pointer shows it as it is sent. `isWhole`: both are in sight, where the sent one is looked up. */
-export function EventName({ of, isWhole = false }: { of: string; isWhole?: boolean }) {
-  const readable = readableEvent(of)
+interface Props {
+  /** As it is sent. */
+  readonly of: string
+  /** Both are in sight, where the sent one is looked up. */
+  readonly isWhole?: boolean
+}
+
+function SentName({ of, readable, isWhole = false }: Props & { readonly readable: string }) {
   if (readable === of) return <>{of}</>
   return (
     <>
@@ -11,3 +16,9 @@ export function EventName({ of, isWhole = false }: { of: string; isWhole?: boole
     </>
   )
 }
+
+/** The name of an event where it is read, as people say it; the pointer shows it as it is sent. */
+export const EventName = (props: Props) => <SentName {...props} readable={readableEvent(props.of)} />
+
+/** The same of a property. */
+export const PropertyName = (props: Props) => <SentName {...props} readable={readableProperty(props.of)} />

@@ -289,6 +289,8 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
       .getByLabel('Or a CSV file')
       .setInputFiles({ name: 'friends.csv', mimeType: 'text/csv', buffer: Buffer.from('distinct_id\nvisitor-1\nvisitor-2\nnobody\n') })
     await page.getByRole('button', { name: 'Create the cohort' }).click()
+    await page.getByText('1 value matched nobody').waitFor()
+    await page.getByRole('button', { name: 'Open the cohort' }).click()
     await page.getByRole('heading', { name: 'friends' }).waitFor()
     await page.getByText('static · 2 people').waitFor()
     await page.getByRole('button', { name: 'Delete' }).click()

@@ -1,5 +1,5 @@
 import type { TargetedEvent } from 'preact'
-import { useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { bytesText } from '../../lib/text/bytes-text.ts'
 import { Icon } from '../ui/icon.tsx'
 import './file-field.css'
@@ -31,6 +31,7 @@ export function FileField({
   /** Null: none any more. */
   onFile?: (file: File | null) => void
 }) {
+  const zone = useRef<HTMLDivElement>(null)
   const input = useRef<HTMLInputElement>(null)
   const described = useId()
   const [file, setFile] = useState<File | null>(null)
@@ -61,6 +62,24 @@ export function FileField({
     // For forms that watch what is changed in them.
     input.current!.dispatchEvent(new Event('input', { bubbles: true }))
   }
+  // Of the whole zone, also while the field takes nothing: the browser would open the file instead of the page.
+  useEffect(() => {
+    const { current: place } = zone
+    if (!place) return
+    const over = (event: DragEvent) => event.preventDefault()
+    const enter = () => setOver(!disabled)
+    const leave = (event: DragEvent) => place.contains(event.relatedTarget as Node | null) || setOver(false)
+    place.addEventListener('dragover', over)
+    place.addEventListener('dragenter', enter)
+    place.addEventListener('dragleave', leave)
+    place.addEventListener('drop', drop)
+    return () => {
+      place.removeEventListener('dragover', over)
+      place.removeEventListener('dragenter', enter)
+      place.removeEventListener('dragleave', leave)
+      place.removeEventListener('drop', drop)
+    }
+  })
   // Browsers open the choice with the space bar only, and Enter would send the form.
   const open = (event: KeyboardEvent) => {
     if (event.key !== 'Enter') return
@@ -74,7 +93,7 @@ export function FileField({
     input.current!.focus()
   }
   return (
-    <div class={`file-field${isOver ? ' over' : ''}${disabled ? ' off' : ''}`}>
+    <div class={`file-field${isOver ? ' over' : ''}${disabled ? ' off' : ''}`} ref={zone}>
       <Icon name="up" />
       <div class="file-words" id={described}>
         {file === null ? (
@@ -105,10 +124,6 @@ export function FileField({
         disabled={disabled}
         onKeyDown={open}
         onChange={choose}
-        onDragEnter={() => setOver(true)}
-        onDragLeave={() => setOver(false)}
-        onDragOver={(event) => event.preventDefault()}
-        onDrop={drop}
       />
       {file !== null && (
         <button type="button" class="plain" aria-label={`Remove ${file.name}`} onClick={remove}>

@@ -61,9 +61,9 @@ export function ImportPreview({
             preview={value}
             columns={columns ?? []}
             samples={opened.samples}
-            onChange={(field, source) => setMapping({ ...mapping, [field]: source })}
+            onChange={(field, source) => setMapping((before) => ({ ...before, [field]: source }))}
           />
-          <CellFormatFields cells={value.cells} onChange={(cells) => setMapping({ ...mapping, cells })} />
+          <CellFormatFields cells={value.cells} onChange={(cells) => setMapping((before) => ({ ...before, cells }))} />
         </>
       )}
       {value && value.missing.length > 0 && (

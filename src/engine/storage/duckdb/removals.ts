@@ -39,7 +39,7 @@ interface Parts {
 /** Events of one transaction, and texts, which are held in memory. */
 const eventsOfStep = 20_000
 const textsOfStep = 2_048
-/** Of an import: events are deleted without being read. */
+/** Of an import: of its events only the names of their properties are read. */
 const mostOfImport = { records: 250_000, ranges: 200 } as const
 /** A step that does not fit into memory is done in halves, down to this. */
 const leastEvents = 256

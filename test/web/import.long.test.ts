@@ -28,7 +28,6 @@ describe.skipIf(!hasBrowser)('importing in the browser', () => {
 
   test('is in sight in the navigation, found by what people call it, and offered where there is no event yet', async () => {
     const page = await web.signedIn()
-    page.setDefaultTimeout(20_000)
     await page.goto(`${web.facts.url}/#/project/${web.demo}/home`)
     await page
       .getByRole('navigation', { name: 'Pages' })
@@ -37,7 +36,7 @@ describe.skipIf(!hasBrowser)('importing in the browser', () => {
       .click()
     await page.getByRole('heading', { level: 1, name: 'Import' }).waitFor()
     for (const typed of ['import', 'CSV', 'upload']) {
-      await page.keyboard.press('Control+k')
+      await page.getByRole('button', { name: /^Search or jump to/ }).click()
       await page.getByRole('combobox', { name: 'Search commands' }).fill(typed)
       const first = page.getByRole('dialog', { name: 'Commands' }).getByRole('option').first()
       await first.getByText('Go to Import').waitFor()
@@ -62,7 +61,6 @@ describe.skipIf(!hasBrowser)('importing in the browser', () => {
 
   test('a file is dropped, or chosen with a key; of several one is taken, which is said', async () => {
     const page = await web.signedIn()
-    page.setDefaultTimeout(20_000)
     const drop = (names: readonly string[]) =>
       page.evaluate(`(() => {
         const dataTransfer = new DataTransfer()
@@ -117,7 +115,6 @@ describe.skipIf(!hasBrowser)('importing in the browser', () => {
     ]
     await writeFile(path, csv.join('\n'))
     const page = await web.signedIn()
-    page.setDefaultTimeout(20_000)
     await page.goto(`${web.facts.url}/#/project/${web.demo}/import`)
     await page.getByLabel('File', { exact: true }).setInputFiles(path)
     const preview = page.getByRole('region', { name: 'Preview' })

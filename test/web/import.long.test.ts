@@ -166,6 +166,8 @@ describe.skipIf(!hasBrowser)('importing in the browser', () => {
     await page.getByLabel('File', { exact: true }).setInputFiles(path)
     await preview.getByLabel('Distinct id').selectOption('kunde')
     await preview.getByLabel('Time', { exact: true }).selectOption('datum')
+    // What is chosen before the format of times is guessed is taken without that guess.
+    await expect.poll(() => preview.getByLabel('Times are written as').inputValue()).toBe('DD.MM.YYYY')
     await preview.getByLabel('Numbers are written as').selectOption('do not convert')
     await preview.getByText('1 of the 41 rows').waitFor()
     await preview.getByRole('button', { name: 'Import', exact: true }).click()

@@ -12,7 +12,7 @@ const inside = ['preact', '@codemirror/autocomplete', '@codemirror/commands', '@
 const largestUncompressed = 1024
 
 /** What most pages need, and nothing that needs forms. It comes with the first page, in one file: a dozen small ones would each wait for a connection. */
-const shared = /\/node_modules\/preact\/|\/src\/lib\/|\/src\/web\/(lib|ui)\/(?!code-view|forms\.|zone|about-document|in-place|tags|changes)|\/src\/web\/people\/(properties|types)\.|\/src\/web\/insights\/(filters|filter-value|filter-text|property-field|event-field|choices|query|whose)\.|\/src\/web\/live\/(first-event|snippets|code-block)\.|\/src\/service\/pictures\/(format|readable|zone-text)\.|vite\/preload-helper/
+const shared = /\/node_modules\/preact\/|\/src\/lib\/|\/src\/web\/(lib|ui)\/(?!code-view|forms\.|zone|about-document|in-place|tags|changes)|\/src\/web\/data\/event-name\.|\/src\/web\/people\/(properties|types)\.|\/src\/web\/insights\/(filters|filter-value|filter-text|property-field|event-field|choices|query|whose)\.|\/src\/web\/live\/(first-event|snippets|code-block)\.|\/src\/service\/pictures\/(format|readable|zone-text)\.|vite\/preload-helper/
 
 /** Writes dist/web: the web interface, each file with a hash of its contents in the name, and compressed beside it. */
 export async function buildWeb(outDir = folder('../dist/web/')) {

@@ -3,7 +3,17 @@ import type { ClickHouseClient } from '../../src/engine/storage/clickhouse/clien
 import type { LocalWaymark } from '../../src/engine.ts'
 import type { EngineChoice } from '../../src/index.ts'
 import { errors, openWith } from '../engine/backend/keeping-cases.ts'
-import { drawSteps, importIdOf, left, mustBeLeft, peopleOf, send, storedBy, uuidsOf } from '../engine/backend/undone-imports-cases.ts'
+import {
+  drawSteps,
+  importIdOf,
+  left,
+  mustBeLeft,
+  peopleOf,
+  propertiesMustBeThere,
+  send,
+  storedBy,
+  uuidsOf,
+} from '../engine/backend/undone-imports-cases.ts'
 import { hasClickHouse, openChdb } from './chdb.ts'
 
 describe.skipIf(!hasClickHouse)('on ClickHouse', () => {
@@ -28,9 +38,11 @@ describe.skipIf(!hasClickHouse)('on ClickHouse', () => {
       for (const step of steps) await send(project, step)
       const counts = await project.removeImport(importIdOf(1))
       await mustBeLeft(project, left(storedBy(steps), [1]))
+      await propertiesMustBeThere(project)
       const people = await peopleOf(project)
+      const properties = (await project.properties()).map(({ scope, name }) => `${scope} ${name}`).sort()
       for (const step of steps) if (step.source === 1) await send(project, { ...step, source: 4 })
-      found.push({ counts, people, uuids: await uuidsOf(project), later: await project.importedEvents(importIdOf(4)) })
+      found.push({ counts, people, properties, uuids: await uuidsOf(project), later: await project.importedEvents(importIdOf(4)) })
     }
     expect(found[0]).toEqual(found[1])
     expect(found[0]!.later).toBeGreaterThan(0)

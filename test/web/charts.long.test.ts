@@ -128,6 +128,11 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     }
     await show(funnel(byPlan))
     const row = page.getByRole('row', { name: /^1\. visit \(none\)/ })
+    // The funnel of all together comes later, and moves the rows.
+    await page
+      .getByRole('row', { name: /\(baseline\)/ })
+      .first()
+      .waitFor()
     await row.getByRole('button').first().click()
     await page.getByRole('dialog', { name: 'Reached visit (none)' }).locator('.people tr').first().waitFor()
     await page.keyboard.press('Escape')

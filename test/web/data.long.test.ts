@@ -167,7 +167,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
 
   test('the first rows of a file are shown as they will be understood, and nothing is stored before it is wanted', async () => {
     const page = await web.signedIn()
-    await page.goto(at('data/import'))
+    await page.goto(at('import'))
     const sent: string[] = []
     page.on('request', (request) => request.url().includes('/i/v1/') && sent.push(request.url()))
     const csv = [
@@ -241,7 +241,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
 
   test('an import that is cancelled or refused is started again', async () => {
     const page = await web.signedIn()
-    await page.goto(at('data/import'))
+    await page.goto(at('import'))
     const file = {
       name: 'again.jsonl',
       mimeType: 'application/jsonl',
@@ -269,7 +269,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
 
   test('a file is imported from the browser, and a second time nothing new is stored', async () => {
     const page = await web.signedIn()
-    await page.goto(at('data/import'))
+    await page.goto(at('import'))
     const line = (i: number) =>
       JSON.stringify({ event: 'imported', distinct_id: `old-${i % 7}`, timestamp: `2025-03-0${1 + (i % 9)}T10:00:00Z`, properties: { i } })
     const lines = Array.from({ length: 2500 }, (_, i) => line(i))
@@ -313,7 +313,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     const file = join(folder, 'paid.csv')
     await writeFile(file, csv)
     const page = await web.signedIn()
-    await page.goto(at('data/import'))
+    await page.goto(at('import'))
     await choose(page, file)
     await page.getByText('Imported paid.csv').waitFor()
     await page.getByText('it has 6 cells instead of 5').waitFor()

@@ -34,7 +34,7 @@ describe.skipIf(!hasBrowser)('the first load', () => {
     const all: Request[] = []
     page.on('request', (request) => all.push(request))
     await page.goto(live())
-    await page.getByRole('button', { name: '$pageview' }).first().waitFor()
+    await page.getByRole('button', { name: 'Pageview' }).first().waitFor()
     // The page looks for later events from now on.
     const requests = [...all]
     expect(requests.filter((request) => !request.url().startsWith(web.facts.url))).toEqual([])
@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)('the first load', () => {
     const files = () => asked.filter((path) => path.startsWith('/assets/') && !/\/flag-[^/]*\.svg$/.test(path))
     const before = files()
     release()
-    await page.getByRole('button', { name: '$pageview' }).first().waitFor()
+    await page.getByRole('button', { name: 'Pageview' }).first().waitFor()
     expect(files()).toEqual(before)
     await page.context().close()
   })
@@ -112,9 +112,9 @@ describe.skipIf(!hasBrowser)('the first load', () => {
   test('a second visit fetches the page only, not its files', async () => {
     const page = await visitor()
     await page.goto(live())
-    await page.getByRole('button', { name: '$pageview' }).first().waitFor()
+    await page.getByRole('button', { name: 'Pageview' }).first().waitFor()
     await page.reload()
-    await page.getByRole('button', { name: '$pageview' }).first().waitFor()
+    await page.getByRole('button', { name: 'Pageview' }).first().waitFor()
     const fetched = `performance.getEntriesByType('resource')
       .filter(({ name, transferSize }) => name.includes('/assets/') && transferSize > 0).map(({ name }) => name)`
     expect(await page.evaluate("performance.getEntriesByType('resource').length")).toBeGreaterThan(mostFiles / 2)

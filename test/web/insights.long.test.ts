@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
     await signedIn.getByRole('heading', { level: 1, name: /^Good / }).waitFor()
     await signedIn.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Live' }).click()
     await signedIn.getByRole('heading', { name: 'Live' }).waitFor()
-    await signedIn.getByRole('button', { name: '$pageview' }).first().waitFor()
+    await signedIn.getByRole('button', { name: 'Pageview' }).first().waitFor()
     expect(await accessibilityFindings(signedIn)).toEqual([])
 
     const again = await web.page()

@@ -25,7 +25,7 @@ export const pagePaths = [
   'data/properties',
   'data/actions',
   'data/warnings',
-  'data/import',
+  'import',
   'data/annotations',
   'pipelines/plugins',
   'pipelines/exports',

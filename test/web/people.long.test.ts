@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers'
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessibilityFindings, hasBrowser, openWeb, type Web } from './browser.ts'
 
@@ -71,6 +72,28 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     await page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link', { name: 'People' }).click()
     await page.getByText(`50 of ${all.count}`).waitFor()
     expect(await page.getByLabel('Value', { exact: true }).count()).toBe(0)
+  })
+
+  test('names of events are shown as people say them, with the sent name under the pointer', async () => {
+    await capture([{ event: '$pageview', distinct_id: 'reader', properties: { $pathname: '/read' } }])
+    const page = await web.signedIn()
+    const isReadable = async (within: Locator) => {
+      const name = within.getByText('Pageview', { exact: true }).first()
+      await name.waitFor()
+      expect(await name.getAttribute('title')).toBe('$pageview')
+    }
+    await page.goto(at('people/by-id?distinct_id=reader'))
+    await isReadable(page.getByRole('region', { name: 'Events' }))
+    expect(await page.locator('main').getByText('$pageview', { exact: true }).count()).toBe(0)
+    await page.goto(at('live'))
+    await isReadable(page.locator('table.rows'))
+    expect(await page.locator('main').getByText('$pageview', { exact: true }).count()).toBe(0)
+    // Where names are looked up both are in sight.
+    await page.goto(at('data/events'))
+    const row = page.getByRole('row', { name: /^Pageview/ })
+    await isReadable(row)
+    await row.getByText('$pageview', { exact: true }).waitFor()
+    await page.context().close()
   })
 
   test('a person: from a distinct id, properties changed, ids split, events unfolded, deleted with its events', async () => {
@@ -266,6 +289,8 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
       .getByLabel('Or a CSV file')
       .setInputFiles({ name: 'friends.csv', mimeType: 'text/csv', buffer: Buffer.from('distinct_id\nvisitor-1\nvisitor-2\nnobody\n') })
     await page.getByRole('button', { name: 'Create the cohort' }).click()
+    await page.getByText('1 value matched nobody').waitFor()
+    await page.getByRole('button', { name: 'Open the cohort' }).click()
     await page.getByRole('heading', { name: 'friends' }).waitFor()
     await page.getByText('static · 2 people').waitFor()
     await page.getByRole('button', { name: 'Delete' }).click()
@@ -323,7 +348,7 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     }
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: email }).waitFor()
-    for (const path of ['web', 'cohorts/new', 'data/properties', 'data/import', 'people/groups/0']) {
+    for (const path of ['web', 'cohorts/new', 'data/properties', 'import', 'people/groups/0']) {
       await page.goto(at(path))
       await page.getByRole('heading').first().waitFor()
       await expect.poll(() => page.evaluate('document.documentElement.scrollWidth'), { message: path }).toBe(360)

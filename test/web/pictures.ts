@@ -38,7 +38,7 @@ const pages: Readonly<Record<string, string>> = {
   properties: 'data/properties',
   actions: 'data/actions',
   warnings: 'data/warnings',
-  import: 'data/import',
+  import: 'import',
   annotations: 'data/annotations',
   pipelines: 'pipelines',
   exports: 'pipelines/exports',

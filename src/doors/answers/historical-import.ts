@@ -11,7 +11,8 @@ export const historicalImportSchema = z.object({
   is_approved: z.boolean(),
   approved_by: z.string().nullable(),
   approved_at: timeSchema.nullable(),
-  imported_events: z.int(),
+  imported_events: z.int().meta({ description: 'Past events that were received so far, those that are removed or were sent again too' }),
+  removed_events: z.int().meta({ description: 'Of these: removed with the imports that were undone' }),
   limits: z.object({ total_events: amountSchema, events_per_minute: amountSchema }),
 })
 export type HistoricalImportAnswer = z.output<typeof historicalImportSchema>

@@ -33,6 +33,9 @@ export type SeqRange = readonly [first: number, last: number]
 
 const importKeys = 'import_events '
 
+/** Key of `meta` with the names of properties that removed events of an import had, until it is known which of them no other event has. */
+export const undoneKeysOf = (id: string): string => `undone_properties ${id}`
+
 /** Keys of `meta` that say where the events of imports are in the log; those of one import are followed by a number. */
 export const importKeyOf = (id: string): string => `${importKeys}${id} `
 export const isImportKey = (key: string): boolean => key.startsWith(importKeys)

@@ -66,6 +66,12 @@ export class Imports {
     return { rows: rows.map((one) => this.seen(one)), count: await this.imports.count({ project_id }) }
   }
 
+  /** Events that were removed with the imports that were undone, of those whose records are kept. */
+  async removed({ id: project_id }: Pick<ProjectRecord, 'id'>): Promise<number> {
+    const undone = await this.imports.find({ project_id, status: 'undone' })
+    return undone.reduce((sum, { removed_events: events }) => sum + (events ?? 0), 0)
+  }
+
   async find(project: ProjectRecord, id: string): Promise<Import> {
     return this.seen(await this.stored(project, id))
   }

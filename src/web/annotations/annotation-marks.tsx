@@ -35,14 +35,15 @@ interface Props {
   readonly chart: TimeChart
   readonly notes: Notes
   readonly width: number
-  /** Where the axis is, in the element. */
+  /** Where the drawing begins and where the axis is, in the element. */
+  readonly top: number
   readonly bottom: number
   /** Where the middle of an interval is. */
   readonly at: (index: number) => number
 }
 
 /** A mark on the axis for each interval with annotations, and between them a place to click to add one. */
-export function AnnotationMarks({ chart, notes, width, bottom, at }: Props) {
+export function AnnotationMarks({ chart, notes, width, top, bottom, at }: Props) {
   const { timezone } = useProject()
   const place = useContext(ChartPlaceContext)
   const [shown, setShown] = useState<number | null>(null)
@@ -87,6 +88,7 @@ export function AnnotationMarks({ chart, notes, width, bottom, at }: Props) {
           </span>
         )}
       </button>
+      <NoteLines notes={notes} width={width} top={top} bottom={bottom} at={at} />
       {[...notes].map(([index, own]) => (
         <button
           type="button"
@@ -119,6 +121,36 @@ export function AnnotationMarks({ chart, notes, width, bottom, at }: Props) {
           <AnnotationForm annotation={null} at={beginOf(begin, timezone)} place={place} onSaved={() => setOpen(null)} />
         </Dialog>
       )}
+    </>
+  )
+}
+
+/** Beside a name there is room for this much, or it is not written. */
+const leastRoom = 56
+
+/** A line up from each mark, with the name of the annotation at its upper end where there is room. The marks say it to screen readers. */
+function NoteLines({ notes, width, top, bottom, at }: Omit<Props, 'chart'>) {
+  const all = [...notes].sort(([a], [b]) => a - b)
+  return (
+    <>
+      {all.map(([index, own], i) => {
+        const next = all[i + 1]
+        const room = (next ? at(next[0]) : width) - at(index) - 12
+        return (
+          <span
+            class="note-line"
+            key={index}
+            aria-hidden="true"
+            style={{ left: `${at(index)}px`, top: `${top}px`, height: `${bottom - top}px` }}
+          >
+            {room >= leastRoom && (
+              <span class="note-name" style={{ maxWidth: `${room}px` }}>
+                {notesText(own)}
+              </span>
+            )}
+          </span>
+        )
+      })}
     </>
   )
 }

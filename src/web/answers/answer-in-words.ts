@@ -37,7 +37,7 @@ export interface Saying {
 
 const most = 4
 const oneDecimal: NumberFormat = { ...plainNumbers, decimals: 1 }
-const shares: NumberFormat = { ...percentages, decimals: 1 }
+export const shares: NumberFormat = { ...percentages, decimals: 1 }
 const isShare = ({ style }: NumberFormat) => style === 'percentage' || style === 'percentage_scaled'
 
 /** A share changes by points, any other number by a share of what it was. */
@@ -51,10 +51,10 @@ export function changeOf(now: number | null | undefined, before: number | null |
   return { direction, by: `${numberText(Math.abs(by), oneDecimal)}${isShare(format) ? ' points' : '%'}`, was }
 }
 
-type TimeChart = Extract<Chart, { kind: 'lines' | 'bars' }>
+export type TimeChart = Extract<Chart, { kind: 'lines' | 'bars' }>
 /** The last interval that is over. */
-const lastOver = ({ labels, unfinished }: TimeChart): number => Math.max(0, labels.length - unfinished - 1)
-const nameAt = ({ labels }: TimeChart, at: number): string => axisLabels(labels)[at] ?? ''
+export const lastOver = ({ labels, unfinished }: TimeChart): number => Math.max(0, labels.length - unfinished - 1)
+export const nameAt = ({ labels }: TimeChart, at: number): string => axisLabels(labels)[at] ?? ''
 
 const lowered = (text: string) => (/^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text)
 
@@ -70,7 +70,7 @@ function aboutNode(node: SeriesNode): string {
 }
 
 /** What a series or a formula is called. */
-function aboutOf(query: Query, order: number): string {
+export function aboutOf(query: Query, order: number): string {
   const filter = objectIn(query, 'trendsFilter')
   const formulas = [
     ...listIn<{ formula?: string; custom_name?: string | null }>(filter, 'formulaNodes').map((one) => one.custom_name || one.formula || ''),

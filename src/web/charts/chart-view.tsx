@@ -107,5 +107,7 @@ export function ChartView({ chart: whole, title, height = 340, legend: outside, 
 function BoxNotes({ chart, width, height }: { chart: Extract<Chart, { kind: 'boxes' }>; width: number; height: number }) {
   const notes = useNotes(chart)
   const { plot, groups } = boxesGeometry(chart, { left: 4, top: 4, right: width - 4, bottom: height })
-  return notes && <AnnotationMarks chart={chart} notes={notes} width={width} bottom={plot.area.bottom} at={groups.centre} />
+  return (
+    notes && <AnnotationMarks chart={chart} notes={notes} width={width} top={plot.area.top} bottom={plot.area.bottom} at={groups.centre} />
+  )
 }

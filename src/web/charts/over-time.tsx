@@ -146,7 +146,7 @@ export function OverTime({ chart, width, height, onPick, onZoom }: Props) {
           </>
         )}
       </div>
-      {notes && <AnnotationMarks chart={chart} notes={notes} width={width} bottom={plot.area.bottom} at={at} />}
+      {notes && <AnnotationMarks chart={chart} notes={notes} width={width} top={plot.area.top} bottom={plot.area.bottom} at={at} />}
     </>
   )
 }

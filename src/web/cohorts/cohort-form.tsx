@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { CohortAnswer } from '../../doors/answers/cohorts.ts'
 import { readableProperty } from '../../service/pictures/readable.ts'
+import { FileField } from '../files/file-field.tsx'
 import { patch, post } from '../lib/api.ts'
 import { FieldError } from '../lib/error-fields.ts'
 import { useProject } from '../lib/session.ts'
@@ -97,12 +98,10 @@ export function CohortForm({ cohort, onSaved }: { cohort: CohortAnswer | null; o
           <At of="csv">
             <Field label="Or a CSV file" hint={`Its column ${property ?? 'person_id or distinct_id'} is read, else the first column.`}>
               {(id) => (
-                <input
+                <FileField
                   id={id}
-                  type="file"
                   accept=".csv,.txt,text/csv"
-                  onChange={(event) => {
-                    const file = event.currentTarget.files?.[0] ?? null
+                  onFile={(file) => {
                     setCsv(file)
                     if (file && isCsv(file.name)) setName(file.name.replace(/\.\w+$/, ''))
                   }}

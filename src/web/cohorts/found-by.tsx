@@ -38,7 +38,7 @@ const counted = (count: number, one: string, many: string) => `${numberText(coun
 export function Matched({ cohort: { name, count, matching }, onClose }: { cohort: CohortAnswer; onClose: () => void }) {
   const { values, unmatched, unmatched_values: shown, several } = matching!
   return (
-    <section aria-label="What was found">
+    <section class="panel" aria-label="What was found">
       <p role="status">
         {name} has {counted(count, 'person', 'people')}, of {counted(values, 'value', 'values')}.
       </p>

@@ -2,6 +2,7 @@ import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { TileAnswer, WholeDashboardAnswer } from '../../doors/answers/dashboards.ts'
 import { ApiError, get, patch, post } from '../lib/api.ts'
+import { boardOf } from '../lib/begun-on.ts'
 import { type Place as Address, go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { offerUndo } from '../lib/undo.ts'
@@ -54,14 +55,14 @@ function Missing() {
   )
 }
 
-function Additions({ dashboard, onOpen }: { dashboard: WholeDashboardAnswer; onOpen: (open: Open) => void }) {
+function Additions({ dashboard, place, onOpen }: { dashboard: WholeDashboardAnswer; place: Address; onOpen: (open: Open) => void }) {
   const { link } = useProject()
   return (
     <>
       <button type="button" onClick={() => onOpen({ what: 'insight' })}>
         Add insight
       </button>
-      <a class="button" href={linkTo(link('insights/new'), { dashboard: String(dashboard.id) })}>
+      <a class="button" href={linkTo(link('insights/new'), { ...boardOf(dashboard.id, place) })}>
         New chart
       </a>
       <button type="button" onClick={() => onOpen({ what: 'text' })}>
@@ -138,7 +139,7 @@ function OpenBoard({
   return (
     <div class="board-page" ref={board}>
       <BoardHead dashboard={dashboard} change={canChange ? change : null}>
-        <Additions dashboard={dashboard} onOpen={setOpen} />
+        <Additions dashboard={dashboard} place={place} onOpen={setOpen} />
         <button type="button" aria-pressed={isArranging} onClick={() => setArranging(!isArranging)}>
           {isArranging ? 'Done' : 'Edit layout'}
         </button>

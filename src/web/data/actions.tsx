@@ -12,6 +12,7 @@ import { At } from '../ui/field-errors.tsx'
 import { DialogButton, Form, TextField as NamedField, RemoveButton, textOf } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { DraftField, Empty, Select } from '../ui/parts.tsx'
+import { EventName } from './event-name.tsx'
 
 interface Step {
   readonly event?: string | null
@@ -35,12 +36,17 @@ const matchings = [
   { value: 'regex', label: 'matches' },
 ]
 
-const stepText = (step: Step): string => {
+function StepText({ of: step }: { of: Step }) {
   const details = [
     ...elementFields.flatMap(({ field }) => (step[field] ? [`${field} ${step[`${field}_matching`] ?? ''} ${String(step[field])}`] : [])),
     ...((step.properties?.length ?? 0) > 0 ? [`${step.properties!.length} filters`] : []),
   ]
-  return `${step.event || 'Any event'}${details.length > 0 ? ` (${details.join(', ')})` : ''}`
+  return (
+    <div>
+      {step.event ? <EventName of={step.event} /> : 'Any event'}
+      {details.length > 0 && ` (${details.join(', ')})`}
+    </div>
+  )
 }
 
 /** Names for events: those that match one of the steps. */
@@ -99,7 +105,7 @@ export function Actions({ place }: { place: Place }) {
             </td>
             <td class="wrap">
               {stepsOf(one).map((step, i) => (
-                <div key={i}>{stepText(step)}</div>
+                <StepText key={i} of={step} />
               ))}
             </td>
             <td class="when">

@@ -7,6 +7,7 @@ import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { ListTable, Search, UnfoldButton, UnfoldingRow, useList } from '../ui/list-table.tsx'
 import { Empty, Select } from '../ui/parts.tsx'
+import { EventName } from './event-name.tsx'
 import { Marks, type Notes, NotesForm } from './notes.tsx'
 
 const kinds = [
@@ -58,7 +59,7 @@ export function EventDefinitions({ place }: { place: Place }) {
           ) : (
             <Empty title="No event yet">
               <p>
-                <a href={linkTo(link('live'))}>How to send the first one</a>
+                <a href={linkTo(link('live'))}>How to send the first one</a>, or <a href={linkTo(link('import'))}>import a file</a>
               </p>
             </Empty>
           )
@@ -66,7 +67,10 @@ export function EventDefinitions({ place }: { place: Place }) {
         row={(one) => (
           <UnfoldingRow key={one.id} columns={5} detail={open === one.id && <NotesForm of={one} save={(notes) => save(one.id, notes)} />}>
             <td class="wrap">
-              <a href={linkTo(link('live'), { event: one.name })}>{one.name}</a> <Marks of={one} />
+              <a href={linkTo(link('live'), { event: one.name })}>
+                <EventName of={one.name} isWhole />
+              </a>{' '}
+              <Marks of={one} />
               {one.description !== '' && <div class="note">{one.description}</div>}
             </td>
             <td class="number">{numberText(one.count)}</td>

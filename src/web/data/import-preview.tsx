@@ -9,6 +9,7 @@ import { Properties } from '../people/properties.tsx'
 import { Scroll, UnfoldButton, UnfoldingRow } from '../ui/list-table.tsx'
 import { DraftField, ErrorBox, Select, Working } from '../ui/parts.tsx'
 import { CellFormatFields } from './cell-formats.tsx'
+import { EventName } from './event-name.tsx'
 import { completeMapping, type Preview, previewFile } from './preview-file.ts'
 import type { OpenedFile } from './read-file.ts'
 
@@ -60,9 +61,9 @@ export function ImportPreview({
             preview={value}
             columns={columns ?? []}
             samples={opened.samples}
-            onChange={(field, source) => setMapping({ ...mapping, [field]: source })}
+            onChange={(field, source) => setMapping((before) => ({ ...before, [field]: source }))}
           />
-          <CellFormatFields cells={value.cells} onChange={(cells) => setMapping({ ...mapping, cells })} />
+          <CellFormatFields cells={value.cells} onChange={(cells) => setMapping((before) => ({ ...before, cells }))} />
         </>
       )}
       {value && value.missing.length > 0 && (
@@ -233,7 +234,9 @@ function EventRows({ rows }: { rows: Preview['rows'] }) {
             ) : (
               <UnfoldingRow key={key} columns={5} detail={open === key && <Properties of={shownProperties(event)} />}>
                 <td class="number">{row}</td>
-                <td class="clip">{event.event}</td>
+                <td class="clip">
+                  <EventName of={event.event} />
+                </td>
                 <td class="clip">{event.distinct_id}</td>
                 <td class="when" title={event.timestamp}>
                   {momentText(event.timestamp, timezone)}

@@ -1,13 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { HistoricalImportAnswer, ImportAnswer } from '../../doors/answers/historical-import.ts'
 import type { Mapping } from '../../events/imports/formats/mapped.ts'
+import { FileField } from '../files/file-field.tsx'
 import { get, patch, post } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { useList } from '../ui/list-table.tsx'
-import { CopyButton, ErrorBox } from '../ui/parts.tsx'
+import { CopyButton, ErrorBox, Field } from '../ui/parts.tsx'
 import { importFile, type Progress } from './import-file.ts'
 import { ImportPreview } from './import-preview.tsx'
 import { ImportsList } from './imports-list.tsx'
@@ -20,15 +21,25 @@ interface Run {
   readonly progress: Progress | null
 }
 
+/** What was received, and how much of it is not there any more. */
+function receivedText({ imported_events: all, removed_events: removed }: HistoricalImportAnswer): string {
+  if (all === 0) return 'No past events were received so far.'
+  const received = `${numberText(all)} past ${all === 1 ? 'event was' : 'events were'} received so far, in files or from clients`
+  return removed === 0
+    ? `${received}.`
+    : `${received}; ${numberText(removed)} of them ${removed === 1 ? 'was' : 'were'} removed again with the imports that were undone.`
+}
+
 /** Events of the past: a file from here, or the command. */
 export function Import() {
   const { api, api_token, link, timezone } = useProject()
+  const list = useList<ImportAnswer>(api('imports/?limit=20'))
+  const undone = list.rows?.reduce((sum, { removed_events: events }) => sum + (events ?? 0), 0) ?? 0
   const {
     value: agreed,
     error: agreedError,
     reload,
-  } = useLoaded((signal) => get<HistoricalImportAnswer>(api('historical_import/'), signal), [])
-  const list = useList<ImportAnswer>(api('imports/?limit=20'))
+  } = useLoaded((signal) => get<HistoricalImportAnswer>(api('historical_import/'), signal), [undone])
   const [opened, setOpened] = useState<OpenedFile | null>(null)
   const [run, setRun] = useState<Run | null>(null)
   const [error, setError] = useState<Error | null>(null)
@@ -92,34 +103,30 @@ export function Import() {
       {agreedError && <ErrorBox error={agreedError} retry={reload} />}
       {agreed && (
         <p class="note">
-          {numberText(agreed.imported_events)} past events of this project were received so far, in files or from clients.{' '}
-          {agreed.limits.total_events !== null && `At most ${numberText(agreed.limits.total_events)} may be. `}
+          {receivedText(agreed)} {agreed.limits.total_events !== null && `At most ${numberText(agreed.limits.total_events)} may be. `}
           {agreed.limits.events_per_minute !== null && `At most ${numberText(agreed.limits.events_per_minute)} are taken in a minute. `}
           {agreed.approved_at !== null && `Approved ${momentText(agreed.approved_at, timezone)}.`}
         </p>
       )}
-      <section aria-label="A file">
+      <section class="panel" aria-label="A file">
         <h2>A file from this computer</h2>
         <p>
-          JSON lines of PostHog, Mixpanel and Amplitude, JSON lines and CSV of your own, and access logs of web servers; lines also as gzip.
-          The first rows are shown before anything is stored. The same file can be imported again: what is stored already is not stored
+          Its first rows are shown before anything is stored. The same file can be imported again: what is stored already is not stored
           twice.
         </p>
-        <p>
-          <label>
-            File{' '}
-            <input
-              type="file"
-              disabled={isRunning}
-              onChange={(event) => {
-                const file = event.currentTarget.files?.[0]
-                if (file) void look(file)
-                // The same file can be chosen again.
-                event.currentTarget.value = ''
-              }}
-            />
-          </label>
-        </p>
+        <div class="import-file">
+          <Field label="File">
+            {(id) => (
+              <FileField
+                id={id}
+                disabled={isRunning}
+                about="CSV or JSON lines of your own, JSON lines of PostHog, Mixpanel or Amplitude, an access log of a web server; lines also as gzip"
+                isKept={false}
+                onFile={(file) => file && void look(file)}
+              />
+            )}
+          </Field>
+        </div>
         {error && <ErrorBox error={error} />}
         {run && <RunReport run={run} cancel={() => control.current?.abort()} retry={() => void start(run.opened, run.mapping)} />}
         {opened && <ImportPreview opened={opened} onStart={(mapping) => void start(opened, mapping)} onLeave={() => setOpened(null)} />}
@@ -130,7 +137,7 @@ export function Import() {
         )}
       </section>
       <ImportsList list={list} />
-      <section aria-label="The command">
+      <section class="panel" aria-label="The command">
         <h2>The command</h2>
         <p>
           It also reads Parquet and zstd, checks every row of a file without storing any with <code class="whole">--dry-run</code>, and goes

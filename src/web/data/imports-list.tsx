@@ -39,7 +39,7 @@ export function ImportsList({ list }: { list: Listed<ImportAnswer> }) {
     return () => clearTimeout(timer)
   }, [isAtWork, list.rows, list.isLoading])
   return (
-    <section aria-label="Imports">
+    <section class="panel" aria-label="Imports">
       <h2>Imports</h2>
       <ListTable
         list={list}

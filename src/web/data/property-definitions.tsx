@@ -12,6 +12,7 @@ import { useOrganization } from '../settings/organization-of.ts'
 import { ChoiceField, ConfirmButton, textOf } from '../ui/forms.tsx'
 import { ListTable, Search, UnfoldButton, UnfoldingRow, useList } from '../ui/list-table.tsx'
 import { Empty, ErrorBox, Select, Working } from '../ui/parts.tsx'
+import { PropertyName } from './event-name.tsx'
 import { Marks, type Notes, NotesForm } from './notes.tsx'
 
 const valueKinds = [
@@ -100,7 +101,10 @@ export function PropertyDefinitions({ place }: { place: Place }) {
         row={(one) => (
           <UnfoldingRow key={one.id} columns={6} detail={open === one.id && <PropertyForm property={one} onSaved={saved} />}>
             <td class="wrap">
-              {one.name} <Marks of={one} />
+              <strong>
+                <PropertyName of={one.name} isWhole />
+              </strong>{' '}
+              <Marks of={one} />
               {one.description !== '' && <div class="note">{one.description}</div>}
             </td>
             <td>{sentText(one)}</td>

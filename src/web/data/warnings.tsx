@@ -5,6 +5,7 @@ import { useProject } from '../lib/session.ts'
 import { Properties } from '../people/properties.tsx'
 import { ListTable, UnfoldButton, UnfoldingRow, useList } from '../ui/list-table.tsx'
 import { Empty } from '../ui/parts.tsx'
+import { WithCode } from './with-code.tsx'
 
 const effects = { altered: 'stored, altered', 'in part': 'stored in part', dropped: 'not stored' } as const
 
@@ -34,7 +35,9 @@ export function Warnings() {
             <UnfoldButton isOpen={open === one.type} onToggle={() => setOpen(open === one.type ? null : one.type)}>
               {one.type}
             </UnfoldButton>
-            <div class="note">{one.description}</div>
+            <div class="note">
+              <WithCode text={one.description} />
+            </div>
           </td>
           <td>
             <span class={`state${one.effect === 'dropped' ? ' bad' : ''}`}>{effects[one.effect]}</span>

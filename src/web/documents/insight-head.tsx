@@ -4,6 +4,7 @@ import { useTileOf } from '../insights/add-to-dashboard.tsx'
 import type { What } from '../insights/editor-dialog.tsx'
 import { unwrapped } from '../insights/query.ts'
 import { type Answer, patch, type Query } from '../lib/api.ts'
+import { boardIn } from '../lib/begun-on.ts'
 import { current, go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { offerUndo } from '../lib/undo.ts'
@@ -17,12 +18,6 @@ import { Star } from '../ui/tags.tsx'
 import { downloadPicture, type PictureFormat } from './downloads.ts'
 
 // An insight as a document: its name, what somebody wrote about it, and what is done with it.
-
-/** The dashboard on which a new question was begun. */
-const boardOf = (): number | null => {
-  const given = current().search.get('dashboard')
-  return given !== null && /^\d{1,9}$/.test(given) ? Number(given) : null
-}
 
 interface Props {
   readonly title: string
@@ -43,7 +38,7 @@ interface Props {
 export function InsightHead(props: Props) {
   const { title, query, saved, isChanged, isEditing, onEdit, onDialog, onSaved, onDiscard } = props
   const { api, link } = useProject()
-  const board = boardOf()
+  const board = boardIn(current()).dashboard
   const [failure, setFailure] = useState<Error | null>(null)
   const tryTo = (work: Promise<unknown>) => {
     setFailure(null)
@@ -129,16 +124,16 @@ export function InsightHead(props: Props) {
 
 /** Of a question that is no insight. One that was begun on a dashboard goes there. */
 function AsTile({ query, onDialog, tryTo }: { query: Query; onDialog: (what: What) => void; tryTo: (work: Promise<unknown>) => void }) {
-  const board = boardOf()
+  const { dashboard } = boardIn(current())
   const add = useTileOf(query)
-  if (board === null)
+  if (dashboard === null)
     return (
       <button type="button" onClick={() => onDialog('tile')}>
         Add to a dashboard
       </button>
     )
   return (
-    <button type="button" class="primary" onClick={() => tryTo(add(board))}>
+    <button type="button" class="primary" onClick={() => tryTo(add(Number(dashboard)))}>
       Add to the dashboard
     </button>
   )

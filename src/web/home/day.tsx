@@ -1,7 +1,9 @@
 import { useMemo } from 'preact/hooks'
+import { namedParts } from '../../service/pictures/named-parts.ts'
 import { readChart } from '../../service/pictures/read-chart.ts'
 import { ChartPlaceContext } from '../annotations/chart-place.ts'
 import { ChartView } from '../charts/chart-view.tsx'
+import { useLegend } from '../charts/legend.tsx'
 import { Spark } from '../charts/spark.tsx'
 import type { Cast } from '../dashboards/templates/templates.ts'
 import type { Query } from '../lib/api.ts'
@@ -64,6 +66,8 @@ export function Weekly({ cast }: { cast: Cast }) {
   const query: Query = weeklyActive(cast)
   const { value, error, isLoading, reload } = useLoaded((signal) => ask(query, signal), [JSON.stringify(query)])
   const chart = useMemo(() => value && readChart(query, value, timezone), [value])
+  // The title and the note beside it name the two lines.
+  const legend = useLegend(chart ? namedParts(chart) : [])
   return (
     <section class="panel weekly" aria-label="Weekly active people" {...busy(isLoading)}>
       <div class="panel-head">
@@ -75,7 +79,7 @@ export function Weekly({ cast }: { cast: Cast }) {
       {error && <ErrorBox error={error} retry={reload} />}
       {chart && (
         <ChartPlaceContext.Provider value={{}}>
-          <ChartView chart={chart} title="Weekly active people" height={240} />
+          <ChartView chart={chart} title="Weekly active people" height={240} legend={legend} />
         </ChartPlaceContext.Provider>
       )}
     </section>

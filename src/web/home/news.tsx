@@ -3,6 +3,7 @@ import type { EventDefinitionAnswer } from '../../doors/answers/event-definition
 import type { WarningAnswer } from '../../doors/answers/ingestion-warnings.ts'
 import type { AlertAnswer } from '../../doors/answers/notifications.ts'
 import { readableEvent } from '../../service/pictures/readable.ts'
+import { WithCode } from '../data/with-code.tsx'
 import { get, type Page } from '../lib/api.ts'
 import { agoText, numberText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'
@@ -98,7 +99,7 @@ export function WhatChanged({ events }: { events: readonly EventDefinitionAnswer
               {signs[look]}
             </span>
             <div>
-              <a href={linkTo(link(path))}>{title}</a>
+              <a href={linkTo(link(path))}>{look === 'bad' ? <WithCode text={title} /> : title}</a>
               <span class="note">{note}</span>
             </div>
           </li>

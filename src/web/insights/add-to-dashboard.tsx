@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { DashboardAnswer } from '../../doors/answers/dashboards.ts'
 import { post, type Query } from '../lib/api.ts'
-import { go, linkTo } from '../lib/router.ts'
+import { boardIn, linkBack } from '../lib/begun-on.ts'
+import { current, go } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters } from '../lib/use-address.ts'
 import { useAction } from '../ui/forms.tsx'
@@ -13,13 +14,14 @@ const longestName = 400
 
 // A tile of a question that is no insight: it is on its dashboard only, until it is saved.
 
-/** A way to put a question on a dashboard, which is then shown. */
+/** A way to put a question on a dashboard, which is then shown: the one that it was begun on as it was left. */
 export function useTileOf(query: Query) {
   const { api, link } = useProject()
   return async (dashboard: number): Promise<void> => {
     const derived_name = questionInWords(query).slice(0, longestName)
     await post(api('insights/'), { query: { kind: 'InsightVizNode', source: query }, derived_name, saved: false, dashboards: [dashboard] })
-    go(linkTo(link(`dashboards/${dashboard}`)))
+    const board = boardIn(current())
+    go(linkBack(link(`dashboards/${dashboard}`), board.dashboard === String(dashboard) ? board : { dashboard: null, as: null }))
   }
 }
 

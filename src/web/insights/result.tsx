@@ -1,9 +1,11 @@
 import { useMemo, useState } from 'preact/hooks'
+import type { Chart } from '../../service/pictures/chart.ts'
 import { namedParts } from '../../service/pictures/named-parts.ts'
 import { readChart } from '../../service/pictures/read-chart.ts'
 import { answerInWords, type Whole } from '../answers/answer-in-words.ts'
 import { AnswerWords } from '../answers/answer-words.tsx'
 import { LegendTable } from '../answers/legend-table.tsx'
+import { splitInWords, type Totals } from '../answers/split-in-words.ts'
 import { ChartView } from '../charts/chart-view.tsx'
 import { useLegend } from '../charts/legend.tsx'
 import type { Picked } from '../charts/picked.ts'
@@ -23,6 +25,14 @@ const wordsHeight = 76
 
 /** A tile asks nothing but its chart: of a number that would be asked for the whole range it says that of the last interval. */
 const asKnown = (whole: Whole): Whole => ({ ...whole, now: whole.now ?? null, before: whole.before ?? null })
+
+/** Of what is split, what its values say where nothing is asked of all together. */
+function inWords(query: Query, answer: Answer, chart: Chart, wholes: readonly Whole[], totals: Totals, isPlain: boolean) {
+  const isOfValues = query.kind === 'TrendsQuery' ? wholes.every(({ now }) => now === null) : isPlain && chart.kind === 'funnel'
+  return isOfValues && query.breakdownFilter != null
+    ? splitInWords(query, answer, chart, totals)
+    : answerInWords(query, answer, chart, wholes)
+}
 
 /** The answer to an insight: its chart, its numbers, and the people behind each of them. */
 export function Result({
@@ -55,7 +65,7 @@ export function Result({
   const isTrend = query.kind === 'TrendsQuery'
   const totals = useTotals(query, answer, isOpen && isTrend)
   const wholes = useWholes(query, answer, totals, isOpen)
-  const said = isOpen || isPlain ? answerInWords(query, answer, chart, isPlain ? wholes.map(asKnown) : wholes) : []
+  const said = isOpen || isPlain ? inWords(query, answer, chart, isPlain ? wholes.map(asKnown) : wholes, totals, isPlain) : []
   const parts = namedParts(chart)
   const legend = useLegend(parts)
   const hasSeries =

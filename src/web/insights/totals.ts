@@ -6,17 +6,10 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { isTotal } from './choices.ts'
 import { type AnswerRow, rowsOf } from './people-of.ts'
 import { listIn, objectIn, type SeriesNode, textIn, withField } from './query.ts'
+import { addsUp, formulasIn, isOther, keyOf } from './sums.ts'
 
 // One number for the whole range beside the numbers of its intervals. Those of events and sums add up; people and averages do not, and are asked once
 // for the range.
-
-const addsUp = ({ math, math_property: property }: SeriesNode): boolean =>
-  mathFacts(math).addsUp === true && property !== '$session_duration'
-
-const formulasIn = (query: Query): number => {
-  const { formula, formulas, formulaNodes } = objectIn(query, 'trendsFilter')
-  return [formula, formulas, formulaNodes].flat().filter(Boolean).length
-}
 
 /** How the total of a row comes about. */
 type Source = 'added' | 'asked' | 'none'
@@ -70,9 +63,6 @@ function totalsAsked(of: Query, answer: Answer, isWhole = false): readonly Asked
     return [{ period, query: { ...plain, kind: query.kind, dateRange, trendsFilter } }]
   })
 }
-
-const keyOf = (row: AnswerRow) => JSON.stringify([row.order ?? 0, row.breakdown_value ?? null])
-const isOther = (row: AnswerRow) => [row.breakdown_value].flat().includes('$$_posthog_breakdown_other_$$')
 
 /** Null: it has none. */
 function totalOf(query: Query, row: AnswerRow, rows: readonly AnswerRow[], asked: readonly AnswerRow[] | undefined): number | null {

@@ -10,7 +10,6 @@ export const dataSections = [
   { name: 'properties', title: 'Properties' },
   { name: 'actions', title: 'Actions' },
   { name: 'warnings', title: 'Warnings' },
-  { name: 'import', title: 'Import' },
   { name: 'annotations', title: 'Annotations' },
 ] as const satisfies readonly Section[]
 

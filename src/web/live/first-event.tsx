@@ -36,14 +36,17 @@ export function FirstEvent() {
   return (
     <Empty title="Waiting for the first event">
       <p>Send one in any of these ways. This page shows it as soon as it has arrived.</p>
+      <p>
+        Events that exist already, in a CSV file or an export of another product:{' '}
+        <a class="button" href={linkTo(link('import'))}>
+          Import a file
+        </a>
+      </p>
       {snippets(api_token, serverAddress()).map(([title, code]) => (
         <CodeBlock key={title} title={title} code={code} />
       ))}
       <p>
         For React, Next.js, WordPress, a proxy, or page views without cookies: <a href={linkTo(link('settings/install'))}>web page</a>.
-      </p>
-      <p>
-        Events that exist already: <a href={linkTo(link('data/import'))}>import a file</a>.
       </p>
     </Empty>
   )

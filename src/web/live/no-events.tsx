@@ -6,7 +6,8 @@ export function NoEvents() {
   const { link } = useProject()
   return (
     <p class="hint">
-      No event has arrived yet. <a href={linkTo(link('live'))}>How to send the first one</a>
+      No event has arrived yet. <a href={linkTo(link('live'))}>How to send the first one</a>, or{' '}
+      <a href={linkTo(link('import'))}>import a file</a>
     </p>
   )
 }

@@ -12,6 +12,8 @@ export interface PageEntry {
   /** Its icon has the same name. */
   readonly name: string & IconName
   readonly title: string
+  /** By which the palette finds it too, and which it shows. */
+  readonly about?: string
   /** The letter that opens it after `g`. */
   readonly key: string
   /** Its parts, each at `<name>/<part>`. */
@@ -95,6 +97,15 @@ export const pages: readonly PageEntry[] = [
     sections: dataSections,
     takes: withOne,
     load: async () => (await import('./data.tsx')).Data,
+  },
+  {
+    group: 'people and data',
+    name: 'import',
+    title: 'Import',
+    about: 'upload a file: CSV, JSON lines, an export of another product',
+    key: 'm',
+    takes: alone,
+    load: async () => (await import('./import.tsx')).ImportPage,
   },
   {
     group: 'more',

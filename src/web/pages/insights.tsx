@@ -5,6 +5,7 @@ import { StatementInsight } from '../documents/statement-insight.tsx'
 import { Editor } from '../insights/editor.tsx'
 import { emptyQuery, isStatement, kinds, queryOf, suggestedEvents, unwrapped } from '../insights/query.ts'
 import { get, type Page, post, type Query } from '../lib/api.ts'
+import { type Board, boardIn } from '../lib/begun-on.ts'
 import { useHasNoEvents, useKnownEvents } from '../lib/names.ts'
 import type { PageProps } from '../lib/page.ts'
 import { go, linkTo } from '../lib/router.ts'
@@ -22,7 +23,7 @@ export function Insights({ place, rest }: PageProps) {
   if (which !== 'new')
     return <OpenInsight shortId={which} text={text} isEditing={place.search.has('edit')} values={place.search.get('values')} key={which} />
   if (kind !== null && !kinds.some(({ name }) => name === kind)) return <Unknown title="There is no such kind of insight" />
-  return <NewInsight kind={kind} text={text} board={place.search.get('dashboard')} />
+  return <NewInsight kind={kind} text={text} board={boardIn(place)} />
 }
 
 function Unknown({ title }: { title: string }) {
@@ -36,8 +37,7 @@ function Unknown({ title }: { title: string }) {
   )
 }
 
-/** `board`: the dashboard that it was begun on. */
-function NewInsight({ kind, text, board }: { kind: string | null; text: string | null; board: string | null }) {
+function NewInsight({ kind, text, board }: { kind: string | null; text: string | null; board: Board }) {
   const { link } = useProject()
   const known = useKnownEvents()
   const hasNoEvents = useHasNoEvents()
@@ -46,7 +46,7 @@ function NewInsight({ kind, text, board }: { kind: string | null; text: string |
   if (!given && !known) return <Working what="Reading events" />
   const events = suggestedEvents((known ?? []).map(({ name }) => name))
   const query = given ?? emptyQuery(asked, events)
-  const show = (next: Query) => go(linkTo(link('insights/new'), { q: JSON.stringify(next), dashboard: board }), true)
+  const show = (next: Query) => go(linkTo(link('insights/new'), { q: JSON.stringify(next), ...board }), true)
   return (
     <>
       {hasNoEvents && <NoEvents />}

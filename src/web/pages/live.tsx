@@ -1,5 +1,6 @@
 import type { FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { EventName } from '../data/event-name.tsx'
 import { EventNameField } from '../insights/event-field.tsx'
 import { Filters } from '../insights/filters.tsx'
 import type { Filter } from '../insights/query.ts'
@@ -195,7 +196,7 @@ function EventTable({
               <UnfoldingRow key={one.uuid} columns={4} detail={open === one.uuid && <Properties of={one.properties} />}>
                 <td>
                   <UnfoldButton isOpen={open === one.uuid} onToggle={() => onOpen(open === one.uuid ? null : one.uuid)}>
-                    {one.event}
+                    <EventName of={one.event} />
                   </UnfoldButton>
                 </td>
                 <td class="clip">

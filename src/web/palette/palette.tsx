@@ -12,7 +12,7 @@ interface Entry {
   readonly title: string
   /** Keys that do the same without the palette. */
   readonly keys?: string
-  readonly note?: string
+  readonly note?: string | undefined
   run(): void
 }
 interface Group {
@@ -55,7 +55,12 @@ function useCommands({ leave, choose, showKeys, themes }: Omit<Props, 'onClose'>
   const { link } = useProject()
   return useMemo(
     () => [
-      ...pages.map(({ name, title, key }) => ({ title: `Go to ${title}`, keys: `g ${key}`, run: () => go(linkTo(link(name))) })),
+      ...pages.map(({ name, title, about, key }) => ({
+        title: `Go to ${title}`,
+        note: about,
+        keys: `g ${key}`,
+        run: () => go(linkTo(link(name))),
+      })),
       ...pages.flatMap(({ name, title, sections = [] }) =>
         sections.map((one) => ({ title: `Go to ${title}: ${one.title}`, run: () => go(linkTo(link(`${name}/${one.name}`))) })),
       ),
@@ -88,7 +93,8 @@ export function Palette({ onClose, ...props }: Props) {
   const found = useFound(text)
   const groups = useMemo(() => {
     const fitting = commands.flatMap((command) => {
-      const rank = text.trim() === '' ? 0 : rankOf({ of: null, name: command.title, label: command.title, group: '' }, text)
+      const rank =
+        text.trim() === '' ? 0 : rankOf({ of: null, name: command.title, label: command.title, group: '', about: command.note }, text)
       return rank === null ? [] : [{ command, rank }]
     })
     const best = fitting.toSorted((a, b) => a.rank - b.rank).map(({ command }) => command)

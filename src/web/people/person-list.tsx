@@ -40,8 +40,10 @@ export function PersonList({ place }: { place: Place }) {
           onChoose={(choice) => 'key' in choice && !columns.includes(choice.key) && setColumns([...columns, choice.key])}
         />
       </div>
-      <Filters whose="person" filters={filters} onChange={setFilters} />
-      {savedForList(filters, setFilters, true)}
+      <div class="filters">
+        <Filters whose="person" filters={filters} onChange={setFilters} />
+        {savedForList(filters, setFilters, true)}
+      </div>
       <ListTable
         list={list}
         what="people"

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { EventAnswer } from '../../doors/answers/events.ts'
+import { EventName } from '../data/event-name.tsx'
 import { EventNameField } from '../insights/event-field.tsx'
 import { dateText } from '../lib/format.ts'
 import type { Place } from '../lib/router.ts'
@@ -46,7 +47,7 @@ export function Timeline({ place, whose, withIds = false }: { place: Place; whos
                     <div class="moment">
                       <time dateTime={one.timestamp}>{time(one.timestamp)}</time>
                       <UnfoldButton isOpen={open.has(one.uuid)} onToggle={() => toggle(one.uuid)}>
-                        {one.event}
+                        <EventName of={one.event} />
                       </UnfoldButton>
                       <span class="note wrap">
                         {[summaryOf(one.properties), withIds ? one.distinct_id : ''].filter(Boolean).join(' · ')}

@@ -8,6 +8,8 @@ import type {
   PluginConfigAnswer,
   PluginLogAnswer,
 } from '../../doors/answers/plugins.ts'
+import { EventName } from '../data/event-name.tsx'
+import { FileField } from '../files/file-field.tsx'
 import { get, patch, post, remove } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
@@ -88,7 +90,7 @@ function ConfigInput({ field, value }: { field: ConfigField; value: unknown }) {
       <>
         <At of={[at, `add_attachment__${key}`]}>
           <Field label={label} {...(hint ? { hint } : {})}>
-            {(id) => <input id={id} name={at} type="file" required={required && !stored} />}
+            {(id) => <FileField id={id} name={at} required={required && !stored} />}
           </Field>
         </At>
         {stored && (
@@ -315,7 +317,9 @@ function Failed({ configId }: { configId: number }) {
         empty="None. Events that cannot be delivered wait here."
         row={(one) => (
           <tr key={one.id}>
-            <td>{one.event}</td>
+            <td>
+              <EventName of={one.event} />
+            </td>
             <td>{one.status}</td>
             <td class="number">{numberText(one.attempts)}</td>
             <td>{one.latest_error}</td>

@@ -32,6 +32,7 @@ describe('on a server that people run for themselves', () => {
       approved_by: null,
       approved_at: null,
       imported_events: 0,
+      removed_events: 0,
       limits: unlimited,
     })
     for (let i = 0; i < 3; i++) expect((await send(5_000)).status).toBe(200)

@@ -78,6 +78,9 @@ test('an import has a record of who read which file, and what became of it', asy
 })
 
 test('an undo removes the events and the persons of the import, and no others', async () => {
+  const received = async () =>
+    (await held.home.call('GET', `/api/projects/${held.home.project.id}/historical_import/`, { as: held.home.member })).body
+  const { imported_events: receivedBefore, removed_events: removedBefore } = await received()
   await send(null, [{ n: 100, person: 'known' }], false)
   await send(null, [{ n: 101, person: 'live' }], false)
   const id = await begin()
@@ -96,6 +99,8 @@ test('an undo removes the events and the persons of the import, and no others', 
   expect((await one(id)).events).toBe(4)
   const answer = await undo(id)
   expect(answer.body).toMatchObject({ status: 'undone', removed_events: 4, removed_persons: 1, latest_error: null })
+  // Six were sent as past ones; of the five in the import one was stored before, and four are gone.
+  expect(await received()).toMatchObject({ imported_events: receivedBefore + 6, removed_events: removedBefore + 4 })
   expect(answer.body.undone_by.email).toBe(held.home.admin.email)
   expect(await stored(100, 110)).toEqual([100, 101, 105, 106])
   expect(await Promise.all(['known', 'live', 'seen-later', 'other', 'only-here'].map(isPerson))).toEqual([true, true, true, true, false])

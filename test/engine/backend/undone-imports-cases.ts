@@ -33,7 +33,14 @@ export async function send(project: LocalProject, { source, batch }: Step): Prom
     event: other === null ? 'bought' : '$identify',
     distinct_id: person,
     timestamp: new Date(Date.UTC(2025, 0, 1) + n * 60_000).toISOString(),
-    properties: { n, ...(other !== null && { $anon_distinct_id: other }) },
+    properties: {
+      n,
+      // A property of few, and one that has an odd name.
+      [`of ${n % 40}`]: n,
+      [`"odd" \\ é ${n % 31}`]: [n],
+      ...(other !== null && { $anon_distinct_id: other }),
+      $set: { [`own ${n % 29}`]: n },
+    },
   }))
   const body = { batch: events, ...(source > 0 && { historical_migration: true }) }
   await project.take(body, source > 0 ? { importId: importIdOf(source) } : {})
@@ -75,6 +82,23 @@ export async function mustBeLeft(project: LocalProject, uuids: readonly string[]
   const known = (await project.events()).map(({ name, count, first_seen, last_seen }) => [name, count, first_seen, last_seen])
   const seen = (text: string) => new Date(`${text.replace(' ', 'T').slice(0, 19)}Z`)
   expect(known.toSorted()).toEqual(names.results.map(([name, count, first, last]) => [name, count, seen(first), seen(last)]))
+}
+
+/** Each property that is listed is one of an event or of a person, and all of these are. */
+export async function propertiesMustBeThere(project: LocalProject): Promise<void> {
+  const events = await project.query<[string]>({ kind: 'SqlLikeQuery', query: 'select properties from events limit 10000' })
+  const people = await project.query<[string]>({ kind: 'SqlLikeQuery', query: 'select properties from persons limit 10000' })
+  const keysOf = (rows: readonly (readonly [unknown])[]) =>
+    [...new Set(rows.flatMap(([one]) => Object.keys(typeof one === 'string' ? JSON.parse(one) : (one as object))))].sort()
+  const listed = (await project.properties()) as readonly { readonly scope: string; readonly name: string }[]
+  const namesOf = (scope: string) =>
+    listed
+      .filter((one) => one.scope === scope)
+      .map(({ name }) => name)
+      .sort()
+  expect(namesOf('event')).toEqual(keysOf(events.results))
+  // The event that made a person is no property that somebody has sent.
+  expect(namesOf('person')).toEqual(keysOf(people.results).filter((name) => name !== '$creator_event_uuid'))
 }
 
 /** Ids, each with how many events are under its person. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type LocalWaymark, open } from '../../../src/engine.ts'
-import { drawSteps, importIdOf, left, mustBeLeft, send, storedBy } from './undone-imports-cases.ts'
+import { drawSteps, importIdOf, left, mustBeLeft, propertiesMustBeThere, send, storedBy } from './undone-imports-cases.ts'
 
 const seeds = process.env.WAYMARK_SEED ? [Number(process.env.WAYMARK_SEED)] : [1, 2, 3]
 
@@ -35,6 +35,7 @@ test.each(seeds)('what is left is what the other sources have stored, after each
   const counts = await project.removeImport(importIdOf(1))
   expect(counts.events).toBe([...stored.values()].filter((source) => source === 1).length)
   await mustBeLeft(project, left(stored, [1]))
+  await propertiesMustBeThere(project)
   expect(await project.removeImport(importIdOf(1)), 'a second time').toEqual({ events: 0, persons: 0, groups: 0 })
   await mustBeLeft(project, left(stored, [1]))
 
@@ -43,6 +44,7 @@ test.each(seeds)('what is left is what the other sources have stored, after each
   expect(await again.importedEvents(importIdOf(2))).toBe([...stored.values()].filter((source) => source === 2).length)
   await again.removeImport(importIdOf(2))
   await mustBeLeft(again, left(stored, [1, 2]))
+  await propertiesMustBeThere(again)
 
   // What was removed can be imported again; all else is known.
   for (const step of steps) if (step.source === 1) await send(again, { ...step, source: 4 })
@@ -52,6 +54,7 @@ test.each(seeds)('what is left is what the other sources have stored, after each
   const restarted = await (await openIn(dataDir)).project(project.id)
   for (const step of steps) if (step.source === 1) await send(restarted, { ...step, source: 5 })
   await mustBeLeft(restarted, present)
+  await propertiesMustBeThere(restarted)
 })
 
 test('a store that is made again from the log has removed the same', async () => {
@@ -75,7 +78,39 @@ test('a store that is made again from the log has removed the same', async () =>
     await rm(join(dataDir, 'projects', String(project.id), file), { recursive: true, force: true })
   const again = await (await openIn(dataDir)).project(project.id)
   await mustBeLeft(again, uuids)
+  await propertiesMustBeThere(again)
   expect(await again.importedEvents(importIdOf(3))).toBe([...all.values()].filter((source) => source === 3).length)
+})
+
+test('a property that only an undone import had is listed no more; a declared type stays, and others keep what is known of them', async () => {
+  const project = await (await openIn(join(folder, 'data'))).createProject({})
+  const importId = importIdOf(1)
+  const at = (n: number) => ({ timestamp: `2024-01-01T00:00:0${n}Z` })
+  await project.take({ batch: [{ event: 'bought', distinct_id: 'a', ...at(0), properties: { shared: 1, $set: { plan: 'pro' } } }] })
+  const past = [
+    { event: 'bought', distinct_id: 'a', ...at(1), properties: { shared: 2, only: 'x', typed: '5', $set: { tier: 1 } } },
+    { event: 'bought', distinct_id: 'b', ...at(2), properties: { only: 3, $set: { tier: 2, colour: 'red' } } },
+  ]
+  await project.take({ batch: past, historical_migration: true }, { importId })
+  await project.definePropertyTypes([{ type: 'event', name: 'typed', property_type: 'Numeric' }])
+  const known = async () =>
+    (await project.properties())
+      .map(({ scope, name, counts }) => `${scope} ${name} ${Object.values(counts).reduce((a, b) => a + b, 0)}`)
+      .sort()
+  expect(await known()).toEqual(expect.arrayContaining(['event only 2', 'event typed 1', 'person colour 1']))
+  await project.removeImport(importId)
+  const listed = await known()
+  expect(listed.filter((one) => /only|typed|colour/.test(one))).toEqual(['event typed 0'])
+  // Somebody who stays has kept one of the import.
+  expect(listed).toEqual(expect.arrayContaining(['event shared 2', 'person plan 1', 'person tier 2']))
+  expect(
+    (await project.query<[number]>({ kind: 'SqlLikeQuery', query: 'select count() from events where properties.only is not null' }))
+      .results,
+  ).toEqual([[0]])
+
+  // It comes back with its next event, as if it had never been there.
+  await project.take({ batch: [{ event: 'bought', distinct_id: 'c', ...at(3), properties: { only: true } }] })
+  expect((await project.properties()).find(({ name }) => name === 'only')?.counts).toMatchObject({ boolean: 1, text: 0, numeric: 0 })
 })
 
 test('an undo that its process has not finished is carried on with by the next one', async () => {

@@ -51,22 +51,58 @@ function labOf(color: string, vision: readonly Triple[]): Triple {
   ).map((part) => (part > 0.008856 ? Math.cbrt(part) : 7.787 * part + 16 / 116)) as [number, number, number]
   return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
 }
-const distance = (a: string, b: string, vision: readonly Triple[]) => {
-  const [one, other] = [labOf(a, vision), labOf(b, vision)]
-  return Math.hypot(...one.map((part, i) => part - other[i]!))
+const degrees = Math.PI / 180
+const hueOf = (a: number, b: number) => (Math.atan2(b, a) / degrees + 360) % 360
+/** CIEDE2000, in which 1 is about what an eye just sees. */
+function distanceOf([l1, a1, b1]: Triple, [l2, a2, b2]: Triple): number {
+  const high = (chroma: number) => Math.sqrt(chroma ** 7 / (chroma ** 7 + 25 ** 7))
+  const more = 1.5 - 0.5 * high((Math.hypot(a1, b1) + Math.hypot(a2, b2)) / 2)
+  const [c1, c2] = [Math.hypot(more * a1, b1), Math.hypot(more * a2, b2)]
+  const [h1, h2] = [hueOf(more * a1, b1), hueOf(more * a2, b2)]
+  const turn = h2 - h1 > 180 ? h2 - h1 - 360 : h2 - h1 < -180 ? h2 - h1 + 360 : h2 - h1
+  const [l, c] = [(l1 + l2) / 2, (c1 + c2) / 2]
+  const h = Math.abs(h1 - h2) <= 180 ? (h1 + h2) / 2 : (h1 + h2 + (h1 + h2 < 360 ? 360 : -360)) / 2
+  const wave = (of: number, by: number) => Math.cos((of * h + by) * degrees)
+  const t = 1 - 0.17 * wave(1, -30) + 0.24 * wave(2, 0) + 0.32 * wave(3, 6) - 0.2 * wave(4, -63)
+  const [byLight, byChroma, byHue] = [
+    (l2 - l1) / (1 + (0.015 * (l - 50) ** 2) / Math.sqrt(20 + (l - 50) ** 2)),
+    (c2 - c1) / (1 + 0.045 * c),
+    (2 * Math.sqrt(c1 * c2) * Math.sin((turn / 2) * degrees)) / (1 + 0.015 * c * t),
+  ]
+  const bend = -2 * high(c) * Math.sin(60 * Math.exp(-(((h - 275) / 25) ** 2)) * degrees)
+  return Math.sqrt(byLight ** 2 + byChroma ** 2 + byHue ** 2 + bend * byChroma * byHue)
 }
 
+const distance = (one: string, other: string, vision: readonly Triple[]) => distanceOf(labOf(one, vision), labOf(other, vision))
+
+// Test data of Sharma, Wu and Dalal 2005.
+test.each<[Triple, Triple, number]>([
+  [[50, 2.6772, -79.7751], [50, 0, -82.7485], 2.0425],
+  [[50, 2.5, 0], [73, 25, -18], 27.1492],
+  [[2.0776, 0.0795, -1.135], [0.9033, -0.0636, -0.5514], 0.9082],
+])('the distance of %j and %j is %d', (one, other, expected) => {
+  expect(distanceOf(one, other)).toBeCloseTo(expected, 4)
+})
+
 describe.each([
-  ['light', lightColors, '#ffffff'],
-  ['dark', darkColors, '#1a1d21'],
-])('the %s palette', (_, colors, paper) => {
-  test('has twenty colors that stand out from the paper', () => {
+  // The papers that charts lie on: panels, the ground of pages, and dialogs.
+  ['light', lightColors, ['#ffffff', '#f7f7f5'], [36, 62]],
+  ['dark', darkColors, ['#1a1d21', '#121417', '#22262b'], [58, 90]],
+] as const)('the %s palette', (_, colors, papers, [darkest, lightest]) => {
+  test('has twenty colors that stand out from the paper, none of them nearly black or white', () => {
     expect(new Set(colors).size).toBe(20)
-    for (const color of colors) expect(contrast(color, paper), color).toBeGreaterThanOrEqual(3)
+    for (const color of colors) {
+      for (const paper of papers) expect(contrast(color, paper), `${color} on ${paper}`).toBeGreaterThanOrEqual(3)
+      const [light, a, b] = labOf(color, visions.usual!)
+      expect(light, color).toBeGreaterThan(darkest)
+      expect(light, color).toBeLessThan(lightest)
+      expect(Math.hypot(a, b), `${color} is not the grey of Other`).toBeGreaterThan(25)
+    }
   })
-  test.each(Object.entries(visions))('%s: the first eight are far apart, and all of them are told apart', (_, vision) => {
+  test.each(Object.entries(visions))('%s: the first eight are far apart, so are neighbours, and no two are alike', (_, vision) => {
     for (const [i, color] of colors.entries())
-      for (const other of colors.slice(0, i)) expect(distance(color, other, vision), `${color} ${other}`).toBeGreaterThan(i < 8 ? 17 : 10)
+      for (const [k, other] of colors.slice(0, i).entries())
+        expect(distance(color, other, vision), `${color} ${other}`).toBeGreaterThan(i < 8 ? 10.8 : k === i - 1 ? 11 : 4.7)
   })
 })
 

@@ -3,8 +3,9 @@ import type { HistoricalImport } from '../../../service/accounts/records.ts'
 import { type HistoricalImportAnswer, historicalImportSchema } from '../../answers/historical-import.ts'
 import { maybeTime } from '../present.ts'
 import { defineRecords } from '../records.ts'
+import type { ProjectVisit } from '../resource.ts'
 
-const present = (record: HistoricalImport): HistoricalImportAnswer => ({
+const present = async ({ app, project }: ProjectVisit, record: HistoricalImport): Promise<HistoricalImportAnswer> => ({
   source: record.source,
   method: record.method,
   total_events: record.total_events,
@@ -13,6 +14,7 @@ const present = (record: HistoricalImport): HistoricalImportAnswer => ({
   approved_by: record.approved_by,
   approved_at: maybeTime(record.approved_at),
   imported_events: record.imported_events,
+  removed_events: await app.imports.removed(project),
   limits: limitsOf(record),
 })
 
@@ -24,7 +26,7 @@ export const historicalImport = defineRecords({
   object: 'project',
   write: 'admin',
   answer: historicalImportSchema,
-  present: (_visit, record: HistoricalImport) => present(record),
+  present,
   rows: ({ retrieve, update, replace }) => [
     retrieve({
       path: '',

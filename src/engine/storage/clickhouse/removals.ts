@@ -4,6 +4,7 @@ import {
   importKeyOf,
   type KeptFrom,
   objectsOf,
+  type PropertyScope,
   partOfTexts,
   partsOfRanges,
   propertyScopes,
@@ -11,6 +12,7 @@ import {
   type RemovalCounts,
   readRanges,
   type SeqRange,
+  undoneKeysOf,
 } from '../../../language/catalog/removals.ts'
 import { metaInsert, metaRow } from './journal.ts'
 import { type ProjectStore, rowVersion } from './project-store.ts'
@@ -91,7 +93,11 @@ async function removeImport(store: ProjectStore, id: string): Promise<readonly S
   const deleted = async (some: readonly SeqRange[]) => {
     const rows = `${rowsOf(store, 'events')} AND (${isWithin('log_seq', some)})`
     const names = await store.rows<[string, number]>(`SELECT event, count() ${rows} GROUP BY event`)
-    if (names.length > 0) await store.run(`DELETE ${rows}`)
+    if (names.length > 0) {
+      const keys = await store.rows<[string]>(`SELECT DISTINCT arrayJoin(JSONExtractKeys(properties)) ${rows}`)
+      await noteKeys(store, id, keys.flat())
+      await store.run(`DELETE ${rows}`)
+    }
     for (const portion of portions(names, textsOfStep)) await uncount(store, portion)
     return { events: names.reduce((sum, [, events]) => sum + events, 0) }
   }
@@ -104,15 +110,69 @@ async function removeImport(store: ProjectStore, id: string): Promise<readonly S
     ...partsOfRanges(ranges, mostOfImport).map((some) => () => store.alone(() => deleted(some))),
     () =>
       store.alone(async () => ({
-        persons: await removePersons(store, onlyHere, `SELECT DISTINCT person_no ${rowsOf(store, 'last_events')}`),
+        persons: await removePersons(store, onlyHere, `SELECT DISTINCT person_no ${rowsOf(store, 'last_events')}`, true),
       })),
+    () => store.alone(() => forgetProperties(store, id)),
     () =>
       store.alone(async () => {
         // With the identity of the store the indexes beside it are gone, which know the removed events.
-        await store.run(`DELETE ${rowsOf(store, 'meta')} AND (${isOfImport} OR key = 'store_id')`)
+        await store.run(`DELETE ${rowsOf(store, 'meta')} AND (${isOfImport} OR key IN (${literals([undoneKeysOf(id), 'store_id'])}))`)
         return {}
       }),
   ]
+}
+
+const readKeys = async (store: ProjectStore, id: string): Promise<readonly string[]> => {
+  const [known] = await store.rows<[string]>(`SELECT value ${rowsOf(store, 'meta')} AND key = ${literal(undoneKeysOf(id))}`)
+  return known ? (JSON.parse(known[0]) as string[]) : []
+}
+
+/** Before the events are removed: a process may end in between. */
+async function noteKeys(store: ProjectStore, id: string, keys: readonly string[]): Promise<void> {
+  const all = [...new Set([...(await readKeys(store, id)), ...keys])]
+  const version = rowVersion(await store.nextVersion(), 'put')
+  await store.run(metaInsert, metaRow(store.project, undoneKeysOf(id), JSON.stringify(all), version))
+}
+
+/** The newest events have most of the properties that are still sent. */
+const recordsLookedAt = 100_000
+
+/** Properties of removed events which no event has any more are listed no more, as if none had ever come. */
+async function forgetProperties(store: ProjectStore, id: string): Promise<Partial<RemovalCounts>> {
+  const known = await store.rows<[string]>(`SELECT name ${rowsOf(store, 'property_keys')} AND scope = 'event'`)
+  const listed = new Set(known.flat())
+  let gone = (await readKeys(store, id)).filter((key) => listed.has(key))
+  for (const rows of [`log_seq > (SELECT max(log_seq) - ${recordsLookedAt} ${rowsOf(store, 'events')})`, '1'])
+    gone = await without(store, gone, `${rowsOf(store, 'events')} AND ${rows}`)
+  await forget(store, 'event', gone)
+  return {}
+}
+
+/** Names that none of the rows has in its `properties`. */
+async function without(store: ProjectStore, names: readonly string[], rows: string): Promise<string[]> {
+  const left = new Set(names)
+  for (const some of portions(names, textsOfStep)) {
+    const found = await store.rows<[string]>(
+      `SELECT DISTINCT arrayJoin(arrayIntersect(JSONExtractKeys(properties), [${literals(some)}])) ${rows}`,
+    )
+    for (const [name] of found) left.delete(name)
+  }
+  return [...left]
+}
+
+/** A declared type stays. */
+async function forget(store: ProjectStore, scope: PropertyScope, names: readonly string[]): Promise<void> {
+  const counts = ['numeric', 'string', 'boolean', 'datetime', 'other', 'numeric_string'].map((type) => `count_${type}`)
+  for (const some of portions(names, textsOfStep)) {
+    const rows = `${rowsOf(store, 'property_keys')} AND scope = ${literal(scope)} AND name IN (${literals(some)})`
+    const version = rowVersion(await store.nextVersion(), 'put')
+    await store.run(
+      `INSERT INTO property_keys (project_id, scope, name, property_type, slots, ready_slots, first_seen, last_seen, ${counts.join(', ')}, row_version, row_deleted)
+       SELECT project_id, scope, name, property_type, slots, ready_slots, first_seen, last_seen, ${counts.map(() => '0').join(', ')}, ${version}, 0
+       ${rows} AND property_type IS NOT NULL`,
+    )
+    await store.run(`DELETE ${rows} AND property_type IS NULL`)
+  }
 }
 
 /** Names of events that were taken back. After a process that ended in between, a name keeps a count that is too high. */
@@ -131,8 +191,8 @@ async function uncount(store: ProjectStore, names: readonly (readonly [name: str
   )
 }
 
-/** `others`: numbers that stay although they have no events. */
-async function removePersons(store: ProjectStore, condition: string, others: string): Promise<number> {
+/** `others`: numbers that stay although they have no events. `forgets`: properties that only they had are listed no more. */
+async function removePersons(store: ProjectStore, condition: string, others: string, forgets = false): Promise<number> {
   const ofProject = (table: string) => rowsOf(store, table)
   const current = (rows: string) =>
     `SELECT if(m.merged = 0, n.person_no, m.survivor) FROM (${rows}) AS n
@@ -144,12 +204,19 @@ async function removePersons(store: ProjectStore, condition: string, others: str
     `SELECT person_no, has_record, toString(uuid) ${ofProject('persons')} AND ${condition}`,
   )
   const idle = quiet.filter(([no]) => !active.has(no))
+  const keys = new Set<string>()
   for (const some of portions(idle, numbersOfStep)) {
     const own = numbers(some.map(([no]) => no))
     const merged = await store.rows<[number]>(`SELECT merged ${ofProject('person_merges')} AND survivor IN (${own})`)
     const all = numbers([...some, ...merged].map(([no]) => no))
     const families = await store.rows<[number]>(`SELECT DISTINCT family ${ofProject('import_members')} AND person_no IN (${all})`)
     const among = (table: string, column = 'person_no') => `DELETE ${ofProject(table)} AND ${column} IN (${all})`
+    if (forgets)
+      for (const table of ['persons', 'person_versions'])
+        for (const [key] of await store.rows<[string]>(
+          `SELECT DISTINCT arrayJoin(JSONExtractKeys(properties)) ${ofProject(table)} AND person_no IN (${all})`,
+        ))
+          keys.add(key)
     for (const table of ['distinct_ids', 'person_versions', 'cohort_members', 'last_events']) await store.run(among(table))
     if (families.length > 0)
       for (const table of ['import_families', 'import_members'])
@@ -157,6 +224,9 @@ async function removePersons(store: ProjectStore, condition: string, others: str
     await store.run(`DELETE ${ofProject('person_merges')} AND survivor IN (${own})`)
     await store.run(among('persons')) // by which a repetition finds the others
   }
+  let gone = [...keys]
+  for (const table of ['persons', 'person_versions']) gone = await without(store, gone, ofProject(table))
+  await forget(store, 'person', gone)
   await forgetUuids(store, new Set(idle.map(([, , uuid]) => uuid)))
   return idle.filter(([, hasRecord]) => hasRecord).length
 }

@@ -4,6 +4,7 @@ import {
   importKeyOf,
   type KeptFrom,
   objectsOf,
+  type PropertyScope,
   partOfTexts,
   partsOfRanges,
   propertyScopes,
@@ -11,6 +12,7 @@ import {
   type RemovalCounts,
   readRanges,
   type SeqRange,
+  undoneKeysOf,
 } from '../../../language/catalog/removals.ts'
 import { ordinaryLength } from '../../../limits/large-texts.ts'
 import type { serialReader } from './event-lookups.ts'
@@ -37,7 +39,7 @@ interface Parts {
 /** Events of one transaction, and texts, which are held in memory. */
 const eventsOfStep = 20_000
 const textsOfStep = 2_048
-/** Of an import: events are deleted without being read. */
+/** Of an import: of its events only the names of their properties are read. */
 const mostOfImport = { records: 250_000, ranges: 200 } as const
 /** A step that does not fit into memory is done in halves, down to this. */
 const leastEvents = 256
@@ -153,14 +155,19 @@ async function removeImport(parts: Parts, id: string): Promise<readonly Step[]> 
   const stored = await reader.inTurn(() => reader.rows(`SELECT value FROM ${main}.meta WHERE ${isOfImport}`))
   const ranges = stored.flatMap(({ value }) => readRanges(value as string))
   if (ranges.length === 0) return []
+  const undoneKeys = text(undoneKeysOf(id))
   const deleted = (some: readonly SeqRange[]) => {
     const isUndone = some.map((range) => within('log_seq', range)).join(' OR ')
     return inTransaction(
       parts,
       [
         `CREATE OR REPLACE TEMP TABLE undone_names AS SELECT event_id, count(*) AS events FROM ${main}.events WHERE ${isUndone} GROUP BY event_id`,
+        `CREATE OR REPLACE TEMP TABLE undone_keys AS SELECT unnest(json_keys(properties)) AS name FROM ${main}.events WHERE ${isUndone}
+           UNION SELECT unnest(from_json(value, '["VARCHAR"]')) FROM ${main}.meta WHERE key = ${undoneKeys}`,
       ],
       [
+        `DELETE FROM ${main}.meta WHERE key = ${undoneKeys}`,
+        `INSERT INTO ${main}.meta SELECT ${undoneKeys}, coalesce(to_json(list(name))::VARCHAR, '[]') FROM temp.main.undone_keys`,
         `UPDATE ${main}.event_names n SET count = greatest(0, n.count - u.events) FROM temp.main.undone_names u WHERE n.event_id = u.event_id`,
         `UPDATE ${main}.event_names n SET first_seen = e.first, last_seen = e.last FROM (
            SELECT event_id, min(timestamp) AS first, max(timestamp) AS last FROM ${main}.events
@@ -173,10 +180,46 @@ async function removeImport(parts: Parts, id: string): Promise<readonly Step[]> 
     ...partsOfRanges(ranges, mostOfImport).map((some) => async () => ({ events: await deleted(some) })),
     async () => ({ persons: await removePersonsOf(parts, ranges) }),
     async () => {
-      // With the identity of the store the indexes beside it are gone, which know the removed events.
-      await inTransaction(parts, [], [`DELETE FROM ${main}.meta WHERE ${isOfImport} OR key = 'store_id'`])
+      await forgetProperties(parts, undoneKeys)
       return {}
     },
+    async () => {
+      // With the identity of the store the indexes beside it are gone, which know the removed events.
+      await inTransaction(parts, [], [`DELETE FROM ${main}.meta WHERE ${isOfImport} OR key IN (${undoneKeys}, 'store_id')`])
+      return {}
+    },
+  ]
+}
+
+/** The newest events have most of the properties that are still sent. */
+const eventsLookedAt = 20_000
+
+/** Properties of removed events which no event has any more are listed no more, as if none had ever come. A declared type stays. */
+async function forgetProperties(parts: Parts, undoneKeys: string): Promise<void> {
+  const { main, reader } = parts
+  const known = `SELECT unnest(from_json(value, '["VARCHAR"]')) AS name FROM ${main}.meta WHERE key = ${undoneKeys}`
+  const still = (rows: string) =>
+    `DELETE FROM gone_keys WHERE name IN (SELECT unnest(list_intersect(json_keys(properties), (SELECT list(name) FROM gone_keys))) FROM ${rows})`
+  const left = await reader.inTurn(async () => {
+    const { connection } = reader
+    const count = async () => (await reader.rows('SELECT count(*)::INTEGER AS n FROM gone_keys'))[0]!.n as number
+    await connection.run(
+      `CREATE OR REPLACE TEMP TABLE gone_keys AS SELECT name FROM (${known}) WHERE name IN (SELECT name FROM ${main}.property_keys WHERE scope = 'event')`,
+    )
+    await connection.run(still(`(SELECT properties FROM ${main}.events ORDER BY log_seq DESC LIMIT ${eventsLookedAt})`))
+    if ((await count()) > 0) await connection.run(still(`${main}.events`))
+    return count()
+  })
+  if (left > 0) await inTransaction(parts, [], forgotten(main, 'event', 'gone_keys'))
+}
+
+/** `names`: a table of this connection. */
+const forgotten = (main: string, scope: PropertyScope, names: string): string[] => {
+  const key = `scope = ${text(scope)} AND name IN (SELECT name FROM temp.main.${names})`
+  const counts = ['numeric', 'string', 'boolean', 'datetime', 'other', 'numeric_string'].map((type) => `count_${type} = 0`)
+  return [
+    `DELETE FROM ${main}.property_keys WHERE ${key} AND property_type IS NULL`,
+    `UPDATE ${main}.property_keys SET ${counts.join(', ')} WHERE ${key}`,
   ]
 }
 
@@ -199,11 +242,24 @@ async function removePersonsOf(parts: Parts, ranges: readonly SeqRange[]): Promi
          OR person_no IN (SELECT t.person_no FROM ${joined('persons', 't.changed_seq')} WHERE ${isWithin('t.changed_seq')}))
        AND person_no NOT IN (${current(main, `SELECT DISTINCT person_no FROM ${main}.events`)})
        AND person_no NOT IN (${current(main, `SELECT person_no FROM ${main}.last_events`)})`,
+    true,
   )
 }
 
-/** Also ids that have no person, and everything that is known under the numbers of both. */
-async function removePersons(parts: Parts, condition: string): Promise<number> {
+/** Properties of persons who go which nobody else has or had. */
+const goneWithPersons = (main: string): string[] => {
+  const keys = `json_keys(nullif(properties, ''))`
+  const others = (table: string) =>
+    `DELETE FROM gone_person_keys WHERE name IN (SELECT unnest(list_intersect(${keys}, (SELECT list(name) FROM gone_person_keys)))
+       FROM ${main}.${table} WHERE person_no NOT IN (SELECT person_no FROM idle_numbers))`
+  const own = ['persons', 'person_versions'].map(
+    (table) => `SELECT unnest(${keys}) AS name FROM ${main}.${table} WHERE person_no IN (SELECT person_no FROM idle_numbers)`,
+  )
+  return [`CREATE OR REPLACE TEMP TABLE gone_person_keys AS ${own.join(' UNION ')}`, others('persons'), others('person_versions')]
+}
+
+/** Also ids that have no person, and everything that is known under the numbers of both. `forgets`: their properties are listed no more if nobody else has them. */
+async function removePersons(parts: Parts, condition: string, forgets = false): Promise<number> {
   const { main, reader } = parts
   await reader.inTurn(async () => {
     for (const statement of [
@@ -212,6 +268,7 @@ async function removePersons(parts: Parts, condition: string): Promise<number> {
          UNION SELECT merged FROM ${main}.person_merges WHERE survivor IN (SELECT person_no FROM idle)`,
       `CREATE OR REPLACE TEMP TABLE idle_families AS SELECT DISTINCT family FROM ${main}.import_members
          WHERE person_no IN (SELECT person_no FROM idle_numbers)`,
+      ...(forgets ? goneWithPersons(main) : []),
     ])
       await reader.connection.run(statement)
   })
@@ -235,6 +292,7 @@ async function removePersons(parts: Parts, condition: string): Promise<number> {
       among('import_families', 'family', 'idle_families'),
       among('import_members', 'family', 'idle_families'),
       ...(gone.size > 0 ? [`UPDATE ${main}.meta SET value = ${text(JSON.stringify(left))} WHERE key = 'kept_uuids'`] : []),
+      ...(forgets ? forgotten(main, 'person', 'gone_person_keys') : []),
       ...(await recountLarge(parts)),
     ],
   )

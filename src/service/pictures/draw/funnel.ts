@@ -1,7 +1,7 @@
 import type { Chart, FunnelGroup, FunnelStep } from '../chart.ts'
 import { durationText, numberText, plainNumbers } from '../format.ts'
-import type { Markup } from '../markup.ts'
-import { type Area, box, type Drawn, fitted, label, legend, line, textWidth } from '../sheet.ts'
+import { element, type Markup } from '../markup.ts'
+import { type Area, box, type Drawn, fitted, hatchOf, label, legend, line, textWidth } from '../sheet.ts'
 import { filled } from '../style.ts'
 
 type Funnel = Extract<Chart, { kind: 'funnel' }>
@@ -50,7 +50,7 @@ const shareSize = 11
 const shareHeight = 20
 /** Less, and the steps are drawn below each other. */
 const least = { step: 88, bar: 12, height: 110 }
-const most = { bar: 64, gap: 6 }
+const most = { bar: 64, onlyBar: 112, gap: 6 }
 /** What a bar is drawn as, and found by. */
 const barOf = ({ color, isPrevious, row }: FunnelGroup, group: number, step: number) => ({
   class: filled(color),
@@ -81,13 +81,13 @@ function placesOf({ groups }: Funnel, { left, top, right, bottom }: Area): Place
   const plot = { left: left + axisWidth, top: top + shareHeight, right, bottom: bottom - captionTop - lines * captionLine }
   const stepWidth = (plot.right - plot.left) / steps
   const gap = Math.min(most.gap, stepWidth / groups.length / 6)
-  const bar = Math.min(most.bar, (stepWidth - 28) / groups.length - gap)
+  const bar = Math.min(groups.length === 1 ? most.onlyBar : most.bar, (stepWidth - 28) / groups.length - gap)
   return stepWidth < least.step || bar < least.bar || plot.bottom - plot.top < least.height ? null : { stepWidth, bar, gap, plot }
 }
 
 const plainPercent = (share: number) => `${numberText(share * 100, { ...plainNumbers, decimals: share < 0.1 ? 1 : 0 })}%`
 
-/** The bars of a step stand side by side, from the bottom to the share that came through; what dropped off is faint above it. */
+/** The bars of a step stand side by side, from the bottom to the share that came through; what dropped off is hatched above it. */
 function drawColumns({ groups }: Funnel, { stepWidth, bar, gap, plot }: Places, names: Drawn, top: number): Drawn {
   const nodes: Markup[] = [...names.nodes]
   const height = plot.bottom - plot.top
@@ -104,6 +104,8 @@ function drawColumns({ groups }: Funnel, { stepWidth, bar, gap, plot }: Places, 
       const x = plot.left + i * stepWidth + g * (bar + gap)
       const y = plot.bottom - Math.min(1, share) * height
       nodes.push(box({ left: x, right: x + bar, top: plot.top, bottom: plot.bottom }, { ...lostBar(group, g, i), opacity: 0.45, rx: 3 }))
+      const lost = hatchOf({ left: x, right: x + bar, top: plot.top, bottom: y })
+      if (share < 1 && lost !== '') nodes.push(element('path', { ...lostBar(group, g, i), d: lost, class: 'rule', 'stroke-width': 1 }))
       nodes.push(box({ left: x, right: x + bar, top: y, bottom: plot.bottom }, { ...barOf(group, g, i), rx: 3 }))
       const text = plainPercent(share)
       if (textWidth(text, shareSize) > bar + gap) continue

@@ -41,7 +41,7 @@ function parseRow(line: string): unknown {
 
 const isBinaryText = (sample: readonly string[]): boolean => sample.some((line) => /[\x00-\x08\x0e-\x1a]|\ufffd/.test(line))
 
-/** Lines that are no JSON, with separators. */
+/** Lines of text with separators, and no objects. */
 export const isTextOfTable = (sample: readonly string[]): boolean =>
   sample[0]?.startsWith('{') === false && sample[0].includes(',') && !isBinaryText(sample)
 

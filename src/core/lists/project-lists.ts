@@ -39,6 +39,8 @@ const recordsPerIndex = 2 * recordsPerStatement
 const manyBytes = 64 * 2 ** 20
 /** Lists and columns are read by several statements. What was removed, split or merged in between would be in some of them and not in others, so they are read again, but not without end. */
 const mostAttempts = 4
+/** Values of columns that take as long as one of a column whose texts are mostly different. */
+const weightOfActors = 10
 /** Further keys are read together with all others. */
 const mostChangedKeys = 1000
 
@@ -175,7 +177,7 @@ export class ProjectLists implements MemoryHolder {
   }
 
   /** How many values would be read from the store before the lists answer, approximately; what is read for each query does not count. */
-  lacking(seq: number, { columns }: Pick<ColumnSource, 'columns'>): number {
+  lacking(seq: number, { columns, actors }: Pick<ColumnSource, 'columns' | 'actors'>): number {
     if (this.isTooLarge) return 0
     if (this.loads > 0) return Number.POSITIVE_INFINITY
     const { loaded } = this
@@ -183,8 +185,10 @@ export class ProjectLists implements MemoryHolder {
     const lacks = (upTo: number) => Math.max(0, seq - upTo)
     let all = lacks(loaded.upTo)
     for (const spec of columns) {
-      if (spec.of === 'event') all += lacks(loaded.columns.get(spec.key)?.seq ?? 0)
-      else if (spec.of === 'key' && spec.isOfEvents && !loaded.keyValues.has(spec.key)) all += seq
+      if (spec.of === 'event') {
+        const weight = spec.key === actors?.column.key ? weightOfActors : 1
+        all += weight * lacks(loaded.columns.get(spec.key)?.seq ?? 0)
+      } else if (spec.of === 'key' && spec.isOfEvents && !loaded.keyValues.has(spec.key)) all += seq
     }
     return all
   }

@@ -19,7 +19,6 @@ const reasons = {
   'funnel-in-engine': 'the engine folds the funnel',
   'sessions-near-period': 'a filter on sessions reads only the sessions near the period',
   'sessions-without-id': 'some events have no session id, and only a statement computes their sessions',
-  'overlapping-ranges': 'the compared periods overlap',
   'sessions-made': 'only a statement computes the sessions of events without a session id',
   'expression-not-a-call': 'the expression is not a single function call',
   'expression-without-fold': (name: string) => `the lists do not support this use of ${name}`,

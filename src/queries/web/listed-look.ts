@@ -2,16 +2,13 @@ import { type Series, type SeriesPart, seriesData, seriesFold } from '../../core
 import type { Expr } from '../../language/ast/nodes.ts'
 import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf } from '../lists/listed-columns.ts'
-import { type Refusal, refuse } from '../refusals.ts'
 import type { ResolvedRange } from '../time/dates.ts'
 
 /** Whether an event of these ranges meets a condition, over the lists of the core. */
-export function listedLook(condition: Expr, ranges: readonly ResolvedRange[], env: QueryContext): ListedFold<boolean> | Refusal {
-  const inOrder = ranges.toSorted((a, b) => a.firstEvent - b.firstEvent)
-  if (inOrder.some(({ firstEvent }, i) => i > 0 && firstEvent <= inOrder[i - 1]!.to)) return refuse('overlapping-ranges')
+export function listedLook(condition: Expr, ranges: readonly ResolvedRange[], env: QueryContext): ListedFold<boolean> {
   const columns = new AskedColumns()
   const bits = askedBits([{ condition, bits: 1 }], columns, env)
-  const edges = Float64Array.from(inOrder.flatMap(({ firstEvent, to }) => [firstEvent, to + 1]))
+  const edges = edgesOf(ranges)
   return {
     names: bits.names,
     columns: columns.asks,
@@ -30,4 +27,14 @@ export function listedLook(condition: Expr, ranges: readonly ResolvedRange[], en
       },
     }),
   }
+}
+
+/** The starts and ends of the ranges, in order; ranges that overlap are one. */
+function edgesOf(ranges: readonly ResolvedRange[]): Float64Array {
+  const edges: number[] = []
+  for (const { firstEvent, to } of ranges.toSorted((a, b) => a.firstEvent - b.firstEvent)) {
+    if (edges.length > 0 && firstEvent <= edges.at(-1)!) edges.push(Math.max(edges.pop()!, to + 1))
+    else edges.push(firstEvent, to + 1)
+  }
+  return Float64Array.from(edges)
 }

@@ -34,6 +34,8 @@ const withSpare = (count: number) => count + Math.ceil(count * spareShare) + few
 
 export const orderBytes = (events: number, actors: number): number => 4 * withSpare(events) + 32 * withSpare(actors)
 
+/** Of a number in a set, approximately: nearly all groups have several persons. */
+const bytesOfShared = 32
 const eventsBetweenPauses = 1 << 19
 
 type Actors = Pick<ListColumn, 'values' | 'texts'>
@@ -63,10 +65,9 @@ export class KeptOrder implements ActorOrder {
   }
 
   get bytes(): number {
-    const { start, end, room, entry, firstTime, lastTime, owner } = this
-    return (
-      start.byteLength + end.byteLength + room.byteLength + owner.byteLength + entry.byteLength + firstTime.byteLength + lastTime.byteLength
-    )
+    const { start, end, room, entry, firstTime, lastTime, owner, shared } = this
+    const arrays = [start, end, room, entry, firstTime, lastTime, owner]
+    return arrays.reduce((sum, { byteLength }) => sum + byteLength, bytesOfShared * shared.size)
   }
 
   /** `lastSeq`: no event of the lists has a later record. `skipped`: the code of a text that is no actor; -1: none. A loop with pauses. */

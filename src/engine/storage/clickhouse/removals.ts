@@ -137,7 +137,7 @@ async function noteKeys(store: ProjectStore, id: string, keys: readonly string[]
 /** The newest events have most of the properties that are still sent. */
 const recordsLookedAt = 100_000
 
-/** Properties of removed events which no event has any more are listed no more, as if none had ever come. */
+/** Takes the properties that only removed events had from the list of properties. */
 async function forgetProperties(store: ProjectStore, id: string): Promise<Partial<RemovalCounts>> {
   const known = await store.rows<[string]>(`SELECT name ${rowsOf(store, 'property_keys')} AND scope = 'event'`)
   const listed = new Set(known.flat())

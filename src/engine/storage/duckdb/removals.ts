@@ -194,7 +194,7 @@ async function removeImport(parts: Parts, id: string): Promise<readonly Step[]> 
 /** The newest events have most of the properties that are still sent. */
 const eventsLookedAt = 20_000
 
-/** Properties of removed events which no event has any more are listed no more, as if none had ever come. A declared type stays. */
+/** Takes the properties that only removed events had from the list of properties. A declared type stays. */
 async function forgetProperties(parts: Parts, undoneKeys: string): Promise<void> {
   const { main, reader } = parts
   const known = `SELECT unnest(from_json(value, '["VARCHAR"]')) AS name FROM ${main}.meta WHERE key = ${undoneKeys}`

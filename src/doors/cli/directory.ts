@@ -87,7 +87,11 @@ export async function withDirectory<T>(
   const isShared = engine?.postgres !== undefined
   if (!isShared) await mustBeDataDirectory(dataDir)
   const server = isShared ? null : await runningServer(dataDir)
-  if (server) return work(server)
+  if (server) {
+    if (values.text('currency-rates') !== undefined)
+      err(`waymark: the server that owns ${dataDir} converts amounts by its own rates; --currency-rates is not used.`)
+    return work(server)
+  }
   const waymark = await open({
     ...(isShared ? {} : { dataDir }),
     engine,

@@ -298,6 +298,7 @@ test("PostHog's lists are read page by page; what cannot be made is named with i
   const asked: string[] = []
   const theirs = await posthog(
     {
+      'actions/': [{ id: 1, name: 'Deep', steps: JSON.parse(`${'['.repeat(2_000)}${']'.repeat(2_000)}`) as unknown }],
       'cohorts/': [
         { id: 4, name: 'Old way', is_static: false, groups: [{ properties: [{ key: 'plan', type: 'person', value: 'pro' }] }] },
         { id: 5, name: 'Gone', deleted: true, filters: {} },
@@ -342,7 +343,8 @@ test("PostHog's lists are read page by page; what cannot be made is named with i
   expect(code).toBe(0)
   expect(text).toContain('cohorts: 1 made')
   expect(text).toContain('insights: 2 made')
-  expect(text).toContain('left out: 2')
+  expect(text).toContain('left out: 3')
+  expect(text).toContain('  actions, Deep: it is nested more than 200 levels deep')
   expect(text).toContain('  cohorts, Of nothing: it uses the cohort 99, which was not moved')
   expect(text).toMatch(/ {2}insights, Theirs alone: .*ErrorTrackingQuery/)
   const insights = await rowsOf(target, 'insights/')

@@ -323,3 +323,8 @@ test('compact gives space back with the server running, and says what it did', a
   expect(await command('compact', '--project', '9')).toMatchObject({ code: 1, err: expect.stringContaining('project 9') })
   expect(await command('compact', '--project', 'x')).toMatchObject({ code: 2, err: expect.stringContaining('--project must be the ID') })
 })
+
+test('rates that are given to a command are not those of the server, and it says so', async () => {
+  const result = await command('query', '--project', '1', '--currency-rates', 'sample', 'select 1')
+  expect([result.code, result.err]).toEqual([0, expect.stringContaining('--currency-rates is not used')])
+})

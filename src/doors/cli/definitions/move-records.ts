@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ProjectApi, RecordRefused, type Row } from './api.ts'
 import type { Made } from './made.ts'
 import { type KindOfRecord, records } from './records.ts'
-import { NotMoved } from './references.ts'
+import { NotMoved, TooDeep } from './references.ts'
 
 export interface LeftOut {
   readonly title: string
@@ -47,8 +47,9 @@ export async function moveRecords(
       return null
     } catch (error) {
       if (error instanceof NotMoved) return { of, row, reason: error.message }
-      if (!(error instanceof RecordRefused)) throw error
-      leftOut.push({ title: of.title, name: nameOf(row), reason: error.reason })
+      if (!(error instanceof RecordRefused) && !(error instanceof TooDeep)) throw error
+      const reason = error instanceof RecordRefused ? error.reason : error.message
+      leftOut.push({ title: of.title, name: nameOf(row), reason })
       return null
     }
   }

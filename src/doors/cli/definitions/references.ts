@@ -17,12 +17,23 @@ export class NotMoved extends Error {
 
 type Fields = Record<string, unknown>
 
-/** The same definition with the ids of the other project. Throws `NotMoved`. */
-export function withNewIds(value: unknown, made: Made): unknown {
-  if (Array.isArray(value)) return value.map((one: unknown) => withNewIds(one, made))
+/** No definition that anybody wrote is nested deeper. */
+const deepest = 200
+
+/** A record that cannot be read. */
+export class TooDeep extends Error {
+  constructor() {
+    super(`it is nested more than ${deepest} levels deep`)
+  }
+}
+
+/** The same definition with the ids of the other project. Throws `NotMoved` and `TooDeep`. */
+export function withNewIds(value: unknown, made: Made, depth = 0): unknown {
+  if (depth > deepest) throw new TooDeep()
+  if (Array.isArray(value)) return value.map((one: unknown) => withNewIds(one, made, depth + 1))
   if (!isObject(value)) return value
   const copy: Fields = {}
-  for (const [key, one] of Object.entries(value)) copy[key] = withNewIds(one, made)
+  for (const [key, one] of Object.entries(value)) copy[key] = withNewIds(one, made, depth + 1)
   renameIn(copy, made)
   return copy
 }

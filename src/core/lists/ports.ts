@@ -73,6 +73,11 @@ export interface ListFiles {
 /** Whether a condition holds (0 or 1), a text, or a number (NaN: none). */
 export type ColumnType = 'flags' | 'codes' | 'numbers'
 
+/** What reading costs differently: the lists themselves, columns by their type, and ids of actors, of which most are different. */
+export type ReadKind = 'lists' | ColumnType | 'actors'
+/** How many values of each kind. */
+export type LackingValues = Readonly<Partial<Record<ReadKind, number>>>
+
 /** The values of one column in some rows. */
 export interface ColumnPart {
   readonly values: Uint8Array | Int32Array | Float64Array

@@ -20,9 +20,11 @@ import type {
   ColumnSpec,
   EventBatch,
   KeySpec,
+  LackingValues,
   ListFiles,
   ListSource,
   PersonSpec,
+  ReadKind,
   ReadSpec,
   RecentEvents,
 } from './ports.ts'
@@ -39,8 +41,6 @@ const recordsPerIndex = 2 * recordsPerStatement
 const manyBytes = 64 * 2 ** 20
 /** Lists and columns are read by several statements. What was removed, split or merged in between would be in some of them and not in others, so they are read again, but not without end. */
 const mostAttempts = 4
-/** Values of columns that take as long as one of a column whose texts are mostly different. */
-const weightOfActors = 10
 /** Further keys are read together with all others. */
 const mostChangedKeys = 1000
 
@@ -176,19 +176,20 @@ export class ProjectLists implements MemoryHolder {
     return this.loaded !== null
   }
 
-  /** How many values would be read from the store before the lists answer, approximately; what is read for each query does not count. */
-  lacking(seq: number, { columns, actors }: Pick<ColumnSource, 'columns' | 'actors'>): number {
-    if (this.isTooLarge) return 0
-    if (this.loads > 0) return Number.POSITIVE_INFINITY
+  /** What would be read from the store before the lists answer, approximately; what is read for each query does not count. Null: another load has to end first. */
+  lacking(seq: number, { columns, actors }: Pick<ColumnSource, 'columns' | 'actors'>): LackingValues | null {
+    if (this.isTooLarge) return {}
+    if (this.loads > 0) return null
     const { loaded } = this
-    if (!loaded) return seq
+    if (!loaded) return { lists: seq }
     const lacks = (upTo: number) => Math.max(0, seq - upTo)
-    let all = lacks(loaded.upTo)
+    const all: { -readonly [K in keyof LackingValues]: LackingValues[K] } = { lists: lacks(loaded.upTo) }
+    const add = (kind: ReadKind, values: number) => {
+      all[kind] = (all[kind] ?? 0) + values
+    }
     for (const spec of columns) {
-      if (spec.of === 'event') {
-        const weight = spec.key === actors?.column.key ? weightOfActors : 1
-        all += weight * lacks(loaded.columns.get(spec.key)?.seq ?? 0)
-      } else if (spec.of === 'key' && spec.isOfEvents && !loaded.keyValues.has(spec.key)) all += seq
+      if (spec.of === 'event') add(spec.key === actors?.column.key ? 'actors' : spec.type, lacks(loaded.columns.get(spec.key)?.seq ?? 0))
+      else if (spec.of === 'key' && spec.isOfEvents && !loaded.keyValues.has(spec.key)) add('codes', seq)
     }
     return all
   }

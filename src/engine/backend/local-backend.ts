@@ -421,7 +421,7 @@ export class LocalBackend<P extends Ingestion = Pipeline> implements ProjectBack
     if (!lists || !source) return {}
     const { threads } = this.home
     const fold: QueryProject['fold'] = async (seq, columns, loop) => {
-      const values = lists.isLoaded ? lists.lacking(seq, columns) : 0
+      const values = lists.isLoaded ? lists.lacking(seq, columns) : null
       const since = performance.now()
       const folded = await lists.use(source, seq, columns, (listed) => {
         this.rates.hasRead(values, (performance.now() - since) / 1000)
@@ -468,7 +468,7 @@ export class LocalBackend<P extends Ingestion = Pipeline> implements ProjectBack
         signal.throwIfAborted()
         return source.events(...range)
       }
-      const lacking = this.lists!.isLoaded ? this.lists!.lacking(seq, values) : 0
+      const lacking = this.lists!.isLoaded ? this.lists!.lacking(seq, values) : null
       const since = performance.now()
       await this.lists!.load({ ...source, events }, seq, values)
       this.rates.hasRead(lacking, (performance.now() - since) / 1000)

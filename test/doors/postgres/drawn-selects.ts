@@ -126,6 +126,9 @@ export class Expressions {
       () => `(${this.text(depth - 1)} is ${draw.one(['', 'not '])}null)`,
       () => `(${this.number(depth - 1)} is ${draw.one(['', 'not '])}null)`,
       () => `(${this.column('text')} ${draw.one(['like', 'not like', 'ilike'])} '${draw.one(['p%', '%R%', '_r_', '%'])}')`,
+      () => `(${this.column('text')} ${draw.one(['like', 'not like'])} '${draw.one(['p!%', 'p!_o', '%!!', '!p%', 'p%'])}' escape '!')`,
+      () =>
+        `(${this.column('text')} ${draw.one(['similar to', 'not similar to'])} '${draw.one(['p%', 'p', '(pro|free)', '[a-p]+%', '_r{1,2}e+', '%[[:alpha:]]', 'p.o', '\\%p%'])}')`,
       () => `(${this.column('text')} ${draw.one(['~', '!~', '~*'])} '${draw.one(['^p', 'R', 'o$'])}')`,
       () => `(${this.column('text')} ${draw.one(['in', 'not in'])} (${draw.one(["'pro', 'free'", "'x'", "'pro', null"])}))`,
       () => `(${this.number(depth - 1)} ${draw.one(['between', 'not between'])} 1 and 6)`,
@@ -174,6 +177,24 @@ export function drawnSelect(draw: Draw): string {
       const keys = list(1 + draw.below(2), () => x.any(1))
       const having = draw.chance(0.3) ? ` having ${aggregate()} is not null` : ''
       return `select ${[...keys, aggregate(), aggregate()].join(', ')} from buy${where()} group by ${keys.map((_, i) => i + 1).join(', ')}${having} order by ${positions(keys.length, draw)}`
+    },
+    () => {
+      const keys = ['plan', 'gift', 'n']
+      const groups = draw.one([
+        'rollup(plan, gift)',
+        'rollup((plan, gift), n)',
+        'cube(plan, gift)',
+        'grouping sets ((plan), (gift, n), ())',
+        'plan, rollup(gift, n)',
+        'rollup(plan), cube(gift)',
+        'grouping sets (plan, rollup(gift, n), ())',
+        'plan, (gift, n)',
+      ])
+      return `select ${keys.filter((key) => new RegExp(`\\b${key}\\b`).test(groups)).join(', ')}, ${aggregate()}, count(*) from buy${where()} group by ${groups} having count(*) > 0`
+    },
+    () => {
+      const keys = draw.one(['n', 'plan', 'plan, gift', 'gift, n'])
+      return `select ${keys} from buy${where()} order by ${keys} ${draw.one(['', 'offset 1 '])}fetch first ${draw.one(['1', '2'])} rows with ties`
     },
     () => `select ${aggregate()}, ${aggregate()}, ${aggregate()} from buy${where()}`,
     () =>

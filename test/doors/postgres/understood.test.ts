@@ -74,6 +74,38 @@ const commands: readonly (readonly [string, string])[] = [
   ['discard all', 'DISCARD'],
 ]
 
+test.each([
+  ['select event, grouping(event) from events group by rollup(event)', '0A000', 'GROUPING() is not supported'],
+  ['select event from events tablesample system (10)', '0A000', 'TABLESAMPLE is not supported'],
+  ["select 1 from events where event like event escape '!'", '0A000', 'a pattern with ESCAPE that is not a constant is not supported'],
+  ['select 1 from events where event similar to event', '0A000', 'a pattern of SIMILAR TO that is not a constant is not supported'],
+  ["select 1 from events where event like 'a' escape '!!'", '22025', 'invalid escape string'],
+  ["select 1 from events where event like 'a!' escape '!'", '22025', 'LIKE pattern must not end with escape character'],
+  ['select event from events fetch first 1 row with ties', '42601', 'WITH TIES cannot be specified without ORDER BY clause'],
+  [`select 1 group by cube(${Array.from({ length: 13 }, (_, i) => i).join(', ')})`, '54011', 'CUBE is limited to 12 elements'],
+  [
+    'select 1 from events group by cube(1, 2, 3, 4, 5, 6, 7), cube(1, 2, 3, 4, 5, 6)',
+    '54001',
+    'too many grouping sets present (maximum 4096)',
+  ],
+])('refused: %s', async (statement, code, message) => {
+  const client = await server.client()
+  await expect(client.query(statement)).rejects.toMatchObject({ code, message })
+  await client.end()
+})
+
+test('patterns of parameters', async () => {
+  const client = await server.client()
+  const count = async (condition: string, pattern: string) =>
+    (await client.query(`select count(*)::int as n from events where ${condition}`, [pattern])).rows[0].n
+  expect(await count('event similar to $1', '(buy|sell)')).toBe(2)
+  expect(await count('event not similar to $1', 'b%')).toBe(2)
+  expect(await count("event like $1 escape '#'", 'b#u%')).toBe(2)
+  expect(await count("event like $1 escape '#'", 'b#%')).toBe(0)
+  expect(await count("event like $1 escape ''", 'b\\uy')).toBe(0)
+  await client.end()
+})
+
 test('commands answer with their tags', async () => {
   const client = await server.client()
   for (const [sql, tag] of commands) expect((await client.query(sql)).command, sql).toBe(tag.split(' ')[0])

@@ -1,6 +1,6 @@
 import type { Cursor } from './cursor.ts'
 import type { Call, Expr, OrderItem, Query, Window } from './nodes.ts'
-import { unsupported } from './sql-error.ts'
+import { SqlError, unsupported } from './sql-error.ts'
 import { typeName } from './type-names.ts'
 
 // Expressions, by PostgreSQL's precedence.
@@ -126,13 +126,12 @@ export class Expressions {
   private afterLike(about: { op: 'like' | 'ilike' | 'similar'; expr: Expr; not: boolean; at: number }): Expr {
     const { cursor } = this
     const pattern = this.other()
-    if (cursor.isWord('escape')) {
-      const { start } = cursor.next()
-      const character = cursor.next()
-      if (character.kind !== 'string' || (character.text !== '\\' && character.text !== ''))
-        throw unsupported('an escape character other than the backslash', start)
-    }
-    return { kind: 'like', pattern, ...about }
+    if (!cursor.takeWords('escape')) return { kind: 'like', pattern, ...about }
+    const { kind, text: escaping, start } = cursor.next()
+    if (kind !== 'string') throw unsupported('an escape character that is not a constant', start)
+    if ([...escaping].length > 1)
+      throw new SqlError('22025', 'invalid escape string', { offset: start, hint: 'Escape string must be empty or one character.' })
+    return { kind: 'like', pattern, escaping, ...about }
   }
 
   private afterIn(expr: Expr, at: number, not: boolean): Expr {

@@ -29,6 +29,8 @@ export type Expr =
       readonly op: 'like' | 'ilike' | 'similar'
       readonly expr: Expr
       readonly pattern: Expr
+      /** The character that makes the next one a plain one. Absent: the backslash. Empty: none. */
+      readonly escaping?: string
       readonly not: boolean
     }
   | {
@@ -130,11 +132,16 @@ export interface Cte {
   readonly query: Query
 }
 
+/** Of GROUP BY: the lists of keys by which it groups, one after the other. A key alone is one list. */
+export type Grouping = readonly (readonly Expr[])[]
+
 export interface Ending {
   readonly with: readonly Cte[]
   readonly recursive: boolean
   readonly orderBy: readonly OrderItem[]
   readonly limit: Expr | null
+  /** Rows that equal the last one in their order come, too. */
+  readonly withTies: boolean
   readonly offset: Expr | null
 }
 
@@ -146,8 +153,8 @@ export interface Select extends Ending {
   readonly items: readonly Item[]
   readonly from: Source | null
   readonly where: Expr | null
-  readonly groupBy: readonly Expr[]
-  readonly grouping: 'plain' | 'rollup' | 'cube'
+  /** Every list of one with every list of the others. */
+  readonly groupBy: readonly Grouping[]
   readonly having: Expr | null
   readonly windows: readonly (readonly [string, Window])[]
 }

@@ -1,16 +1,17 @@
 import { Cursor } from './cursor.ts'
 import { Expressions, reserved } from './expressions.ts'
 import type { Token } from './lexer.ts'
-import type { Cte, Ending, Expr, Item, Join, Query, Select, Source, Values } from './nodes.ts'
-import { unsupported } from './sql-error.ts'
+import type { Cte, Ending, Expr, Grouping, Item, Join, Query, Select, Source, Values } from './nodes.ts'
+import { SqlError, unsupported } from './sql-error.ts'
 
 // SELECT, VALUES, WITH and set operations.
 
 /** The ends of a clause: none of them is an alias without AS. */
 const notAnAlias: ReadonlySet<string> = new Set([...reserved, 'filter', 'over', 'values', 'tablesample', 'for', 'returning'])
 
-type Part = Pick<Ending, 'orderBy' | 'limit' | 'offset'>
-const noEnding: Part = { orderBy: [], limit: null, offset: null }
+type Part = Pick<Ending, 'orderBy' | 'limit' | 'withTies' | 'offset'>
+const noEnding: Part = { orderBy: [], limit: null, withTies: false, offset: null }
+const mostCubed = 12
 
 class Queries extends Expressions {
   constructor(cursor: Cursor) {
@@ -125,7 +126,7 @@ class Queries extends Expressions {
     if (cursor.isWord('into')) throw unsupported('SELECT INTO', cursor.peek().start)
     const from = cursor.takeWords('from') ? this.sources() : null
     const where = cursor.takeWords('where') ? this.expression() : null
-    const group = cursor.takeWords('group', 'by') ? this.grouping() : { groupBy: [], grouping: 'plain' as const }
+    const groupBy = cursor.takeWords('group', 'by') ? this.groupings() : []
     const having = cursor.takeWords('having') ? this.expression() : null
     const windows: [string, ReturnType<Expressions['window']>][] = []
     if (cursor.takeWords('window'))
@@ -134,21 +135,51 @@ class Queries extends Expressions {
         cursor.needWord('as')
         windows.push([name, this.window()])
       } while (cursor.takeMark(','))
-    return { ...emptySelect(at), distinct: distinct && distinctOn.length === 0, distinctOn, items, from, where, ...group, having, windows }
+    return { ...emptySelect(at), distinct: distinct && distinctOn.length === 0, distinctOn, items, from, where, groupBy, having, windows }
   }
 
-  private grouping(): Pick<Select, 'groupBy' | 'grouping'> {
+  private groupings(): Grouping[] {
+    const all: Grouping[] = []
+    do all.push(this.cursor.deeper(() => this.grouping()))
+    while (this.cursor.takeMark(','))
+    return all
+  }
+
+  private grouping(): Grouping {
     const { cursor } = this
+    const at = cursor.peek().start
     const kind = (['rollup', 'cube'] as const).find((one) => cursor.isWord(one) && cursor.isMark('(', 1))
-    if (!kind) {
-      if (cursor.isWord('grouping') && cursor.isWord('sets', 1)) throw unsupported('GROUPING SETS', cursor.peek().start)
-      return { groupBy: this.list(), grouping: 'plain' }
+    if (kind) {
+      cursor.next()
+      const keys = this.within(() => this.keys())
+      if (kind === 'rollup') return Array.from({ length: keys.length + 1 }, (_, without) => keys.slice(0, keys.length - without).flat())
+      if (keys.length > mostCubed) throw new SqlError('54011', `CUBE is limited to ${mostCubed} elements`, { offset: at })
+      return keys.reduce<Grouping>((sets, key) => sets.flatMap((set) => [[...set, ...key], set]), [[]])
     }
-    cursor.next()
-    cursor.next()
-    const groupBy = this.list()
+    if (!cursor.takeWords('grouping', 'sets')) return [this.keys()]
+    return this.within(() => cursor.deeper(() => this.grouping())).flat()
+  }
+
+  private within<T>(rule: () => T): T[] {
+    const { cursor } = this
+    cursor.needMark('(')
+    const all: T[] = []
+    do all.push(rule())
+    while (cursor.takeMark(','))
     cursor.needMark(')')
-    return { groupBy, grouping: kind }
+    return all
+  }
+
+  /** `a`, `(a, b)` or `()`. */
+  private keys(): readonly Expr[] {
+    const { cursor } = this
+    if (cursor.isMark('(') && cursor.isMark(')', 1)) {
+      cursor.next()
+      cursor.next()
+      return []
+    }
+    const expr = this.expression()
+    return expr.kind === 'row' ? expr.items : [expr]
   }
 
   private items(): Item[] {
@@ -256,6 +287,7 @@ class Queries extends Expressions {
     const { cursor } = this
     const orderBy = cursor.takeWords('order', 'by') ? this.orderItems() : []
     let [limit, offset]: [Expr | null, Expr | null] = [null, null]
+    let withTies = false
     for (;;) {
       const { start } = cursor.peek()
       if (cursor.takeWords('limit')) limit = cursor.takeWords('all') ? null : this.expression()
@@ -266,10 +298,12 @@ class Queries extends Expressions {
         if (!cursor.takeWords('first')) cursor.needWord('next')
         limit = cursor.isWord('row') || cursor.isWord('rows') ? { kind: 'constant', at: start, type: 'int', value: '1' } : this.expression()
         if (!cursor.takeWords('rows')) cursor.needWord('row')
-        if (cursor.isWord('with')) throw unsupported('WITH TIES', cursor.peek().start)
-        cursor.needWord('only')
+        withTies = cursor.takeWords('with', 'ties')
+        if (!withTies) cursor.needWord('only')
+        if (withTies && orderBy.length === 0)
+          throw new SqlError('42601', 'WITH TIES cannot be specified without ORDER BY clause', { offset: start })
       } else if (cursor.isWord('for')) this.locking()
-      else return { orderBy, limit, offset }
+      else return { orderBy, limit, withTies, offset }
     }
   }
 
@@ -289,7 +323,6 @@ const emptySelect = (at: number): Select => ({
   from: null,
   where: null,
   groupBy: [],
-  grouping: 'plain',
   having: null,
   windows: [],
   ...noEnding,

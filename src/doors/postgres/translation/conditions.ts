@@ -3,7 +3,9 @@ import { SqlError, unsupported } from '../statements/sql-error.ts'
 import { isText, titleOf } from '../types/pg-types.ts'
 import { decided } from './coerce.ts'
 import { anyNullable, compared, unlessNull } from './operators.ts'
+import { likeWithBackslash, regexOfSimilar } from './patterns.ts'
 import type { Scope } from './scope.ts'
+import { textOf } from './texts.ts'
 import type { Translator } from './translator.ts'
 import type { Typed } from './typed.ts'
 
@@ -254,16 +256,39 @@ class Written implements Conditions {
     return { sql: `(${unlessNull(found, [value])})`, type: 'bool', nullable: value.nullable, at }
   }
 
-  private like({ op, expr, pattern, not, at }: Extract<Expr, { kind: 'like' }>, scope: Scope): Typed {
+  private like({ op, expr, pattern, escaping, not, at }: Extract<Expr, { kind: 'like' }>, scope: Scope): Typed {
     const [text, wanted] = [this.translator.settled(expr, scope), this.translator.settled(pattern, scope)]
     if (!isText(text.type) && text.type !== 'other')
       throw new SqlError('42883', `operator does not exist: ${titleOf(text.type)} ~~ ${titleOf(wanted.type)}`, {
         offset: at,
         hint: 'No operator matches the given name and argument types. You might need to add explicit type casts.',
       })
-    if (op === 'similar') throw unsupported('SIMILAR TO', at)
-    const found = `${text.sql} ${not ? 'not ' : ''}${op} ${wanted.sql}`
+    const found =
+      op === 'similar'
+        ? this.similar(text, pattern, escaping, not)
+        : `${text.sql} ${not ? 'not ' : ''}${op} ${this.likePattern(wanted, pattern, escaping)}`
     return { sql: `(${unlessNull(found, [text, wanted])})`, type: 'bool', nullable: anyNullable([text, wanted]), at }
+  }
+
+  private likePattern(wanted: Typed, pattern: Expr, escaping: string | undefined): string {
+    if (escaping === undefined || escaping === '\\') return wanted.sql
+    const known = this.patternOf(pattern, 'a pattern with ESCAPE that is not a constant')
+    return known === null ? 'NULL' : textOf(likeWithBackslash(known, escaping, pattern.at))
+  }
+
+  private similar(text: Typed, pattern: Expr, escaping: string | undefined, not: boolean): string {
+    const known = this.patternOf(pattern, 'a pattern of SIMILAR TO that is not a constant')
+    if (known === null) return 'NULL'
+    return `${not ? 'not ' : ''}match(${text.sql}, ${textOf(regexOfSimilar(known, escaping ?? '\\', pattern.at))})`
+  }
+
+  /** The text of a constant or a parameter; of one without a value yet, the empty one. */
+  private patternOf(pattern: Expr, otherwise: string): string | null {
+    if (pattern.kind === 'cast') return this.patternOf(pattern.expr, otherwise)
+    if (pattern.kind === 'constant') return pattern.type === 'null' ? null : pattern.value
+    if (pattern.kind !== 'param') throw unsupported(otherwise, pattern.at)
+    const value = this.translator.context.valueOf(pattern.index - 1, pattern.at)
+    return value === undefined ? '' : value
   }
 }
 

@@ -68,24 +68,44 @@ function bindSelect(select: Select, scope: Scope, translator: Translator): Bound
   for (const [name] of select.windows) scope.windows.add(name)
   const out = select.items.flatMap((item) => itemsOf(item, scope, translator))
   const conditions = [source?.condition, select.where && translator.condition(select.where, scope)].filter((one) => one != null)
-  const groups = select.groupBy.map((expr) => groupOf(expr, out, scope, translator)).filter((one) => one !== null)
+  const groups = groupsOf(select, out, scope, translator)
   const having = select.having && translator.condition(select.having, scope)
   const windows = select.windows.map(([name, window]) => `${name} as ${translator.window(window, scope)}`)
   const distinctOn = select.distinctOn.map((expr) => orderedBy(expr, out, scope, translator))
   const order = select.orderBy.map((item) => translator.orderItem(item, orderedBy(item.expr, out, scope, translator)))
-  const isEmptyGroup = select.groupBy.length > 0 && groups.length === 0
   const list = out.map(({ value, column }) => `${value.sql} as ${column.sql}`)
   const parts = [
     `select ${select.distinct ? 'distinct ' : ''}${distinctOn.length > 0 ? `distinct on (${distinctOn.join(', ')}) ` : ''}${list.length > 0 ? list.join(', ') : `1 as ${context.fresh('c')}`}`,
     source && `from ${source.sql()}`,
     conditions.length > 0 && `where ${conditions.join(' and ')}`,
-    groups.length > 0 && `group by ${select.grouping === 'plain' ? groups.join(', ') : `${select.grouping}(${groups.join(', ')})`}`,
-    isEmptyGroup && 'group by 1 = 1',
+    groups && `group by ${groups}`,
     having && `having ${having}`,
     windows.length > 0 && `window ${windows.join(', ')}`,
     ...endingOf(select, order, scope, translator),
   ]
-  return { sql: parts.filter(Boolean).join(' '), columns: out.map(({ column }) => column) }
+  const columns = out.map(({ column }) => column)
+  return { sql: parts.filter(Boolean).join(' '), columns: isInSets(select) ? columns.map((one) => ({ ...one, nullable: true })) : columns }
+}
+
+/** Columns are NULL in the rows of lists that do not have them. */
+const isInSets = ({ groupBy }: Select): boolean => groupBy.some((sets) => sets.length > 1)
+
+const mostSets = 4096
+
+/** The keys of GROUP BY, or its grouping sets; null without it. */
+function groupsOf({ groupBy, at }: Select, out: readonly Out[], scope: Scope, translator: Translator): string | null {
+  if (groupBy.length === 0) return null
+  if (groupBy.reduce((product, sets) => product * sets.length, 1) > mostSets)
+    throw new SqlError('54001', `too many grouping sets present (maximum ${mostSets})`, { offset: at })
+  const keyOf = new Map<Expr, string | null>()
+  for (const expr of groupBy.flat(2)) if (!keyOf.has(expr)) keyOf.set(expr, groupOf(expr, out, scope, translator))
+  const sets = groupBy.reduce<readonly (readonly Expr[])[]>(
+    (all, some) => all.flatMap((set) => some.map((more) => [...set, ...more])),
+    [[]],
+  )
+  const keys = sets.map((set) => [...new Set(set.map((expr) => keyOf.get(expr)!))].filter((key) => key !== null))
+  if (keys.length > 1) return `grouping sets (${keys.map((set) => `(${set.join(', ')})`).join(', ')})`
+  return keys[0]!.length > 0 ? keys[0]!.join(', ') : '1 = 1'
 }
 
 function itemsOf({ expr, alias }: Item, scope: Scope, translator: Translator): Out[] {
@@ -147,12 +167,16 @@ function orderedBy(expr: Expr, out: readonly Out[], scope: Scope, translator: Tr
   return out.find(({ value }) => value.sql === sql)?.column.sql ?? sql
 }
 
-function endingOf({ limit, offset }: Ending, order: readonly string[], scope: Scope, translator: Translator): string[] {
+function endingOf({ limit, withTies, offset }: Ending, order: readonly string[], scope: Scope, translator: Translator): string[] {
   const rows = limit && rowsOf(limit, 'LIMIT', scope, translator)
   const skipped = offset && rowsOf(offset, 'OFFSET', scope, translator)
   return [
     ...(order.length > 0 ? [`order by ${order.join(', ')}`] : []),
-    ...(rows !== null ? [`limit ${rows}`] : skipped !== null && skipped !== '0' ? [`limit ${mostRows}`] : []),
+    ...(rows !== null
+      ? [`limit ${rows}${withTies ? ' with ties' : ''}`]
+      : skipped !== null && skipped !== '0'
+        ? [`limit ${mostRows}`]
+        : []),
     ...(skipped !== null && skipped !== '0' ? [`offset ${skipped}`] : []),
   ]
 }

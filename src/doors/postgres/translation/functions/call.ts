@@ -1,5 +1,5 @@
 import type { Call } from '../../statements/nodes.ts'
-import { SqlError } from '../../statements/sql-error.ts'
+import { SqlError, unsupported } from '../../statements/sql-error.ts'
 import { decided } from '../coerce.ts'
 import type { Scope } from '../scope.ts'
 import { textOf } from '../texts.ts'
@@ -47,6 +47,7 @@ export function callFunction(call: Call, scope: Scope, translator: Translator): 
 function ofLanguage(call: Call, args: readonly Typed[], { order, tail }: { readonly order: string; readonly tail: string }): Typed {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(call.written))
     throw new SqlError('42883', `function ${call.written} does not exist`, { offset: call.at })
+  if (call.name === 'grouping') throw unsupported('GROUPING()', call.at)
   const inside = `${call.distinct ? 'distinct ' : ''}${args.map(({ sql }) => sql).join(', ')}${order}`
   return { sql: `${call.written}(${inside})${tail}`, type: 'other', nullable: true, at: call.at }
 }

@@ -204,6 +204,16 @@ test('psycopg: bytes, prepared statements, cursors on the server, pipelines', as
   expect(stdout.trim()).toBe('ok')
 })
 
+/** Debian's package libpostgresql-jdbc-java. */
+const driver = '/usr/share/java/postgresql.jar'
+
+test('pgjdbc: metadata, prepared statements with binary results, types, cursors, errors', async ({ skip }) => {
+  if (!existsSync(driver) || !(await works('javac', ['-version']))) skip('there is no libpostgresql-jdbc-java, or no JDK')
+  const program = join(import.meta.dirname, 'Jdbc.java')
+  const { stdout } = await run('java', ['-cp', driver, program, `jdbc:postgresql://127.0.0.1:${server.port}/1`, server.key])
+  expect(stdout.trim()).toBe('ok')
+}, 60_000)
+
 type Sql = ((
   parts: TemplateStringsArray,
   ...values: unknown[]

@@ -13,6 +13,7 @@ export const featureFlagSchema = z.object({
   ensure_experience_continuity: z.boolean(),
   rollout_percentage: z.number().nullable().meta({ description: 'Of a flag with one condition that asks nothing of the person' }),
   is_simple_flag: z.boolean(),
+  tags: z.array(z.string()),
   created_by: userSchema.nullable(),
   created_at: timeSchema,
   updated_at: timeSchema,

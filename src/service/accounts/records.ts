@@ -248,6 +248,7 @@ export const accountShapes = {
     key: 'text',
     name: 'text', // what it is for
     filters: 'json', // conditions, variants, payloads
+    tags: 'json?',
     active: 'boolean',
     deleted: 'boolean',
     version: 'integer', // of its definition

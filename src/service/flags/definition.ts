@@ -3,6 +3,7 @@ import { linearPattern } from '../../lib/text/linear-pattern.ts'
 import { tokenLength, withinJson } from '../../limits/bounds.ts'
 import { anyJson, choice, flag, integer, listOf, text } from '../accounts/fields.ts'
 import { invalid } from '../accounts/refusals.ts'
+import { tagList } from '../accounts/tags.ts'
 
 // What a feature flag is: conditions, each for a share of the people who meet it, variants, and payloads that clients get with them.
 
@@ -79,6 +80,7 @@ export const flagInput = z.object({
     description:
       'Conditions (`groups`), of which one must be met: `properties` of the person, of its group or cohorts, for a share of all who meet them (`rollout_percentage`). `multivariate` has variants whose shares make 100, `payloads` what clients get with `true` or with a variant',
   }),
+  tags: tagList().optional(),
   active: flag().optional(),
   deleted: flag().optional(),
   ensure_experience_continuity: flag().nullish().meta({ description: 'Only false: a flag is computed from who is asked for' }),

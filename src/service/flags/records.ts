@@ -4,6 +4,7 @@ import { definedOf, isDeleted, type Logged, type MemberInProject, note, writeIn 
 import type { AccountStore, AccountTables, FeatureFlag, ProjectRecord } from '../accounts/records.ts'
 import { invalid, mustFind } from '../accounts/refusals.ts'
 import type { Condition, Where } from '../accounts/store.ts'
+import { tagsOf } from '../accounts/tags.ts'
 import { checkFlag, type FlagFilters, flagChange, flagInput, noFilters } from './definition.ts'
 import type { EvaluatedFlag } from './evaluate.ts'
 
@@ -23,10 +24,10 @@ export const evaluated = ({ id, key, version, filters }: FeatureFlag): Evaluated
   filters: filters as unknown as FlagFilters,
 })
 
-const logged = ({ id, key, name, filters, active, deleted }: FeatureFlag): Logged => ({
+const logged = ({ id, key, name, filters, tags, active, deleted }: FeatureFlag): Logged => ({
   id,
   name: key,
-  fields: { key, name, filters, active, deleted },
+  fields: { key, name, filters, tags: tagsOf({ tags }), active, deleted },
 })
 
 export const createFlagRecords = (context: AccountContext) => {
@@ -76,6 +77,7 @@ export const createFlagRecords = (context: AccountContext) => {
           active: true,
           deleted: false,
           version: 1,
+          tags: null,
           created_at: now,
           created_by_id: by.user.id,
           updated_at: now,

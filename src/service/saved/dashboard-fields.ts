@@ -5,7 +5,7 @@ import { withOverrides } from '../../queries/filters/overrides.ts'
 import { readFilters } from '../../queries/filters/schema.ts'
 import { anyJson, flag, integer, jsonList, jsonObject, listOf, text } from '../accounts/fields.ts'
 import { invalid } from '../accounts/refusals.ts'
-import { tagList } from './tags.ts'
+import { tagList } from '../accounts/tags.ts'
 import { mostTiles } from './tiles.ts'
 
 /** Of a dashboard, whose tiles are sent together. */

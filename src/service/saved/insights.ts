@@ -6,10 +6,10 @@ import { definedOf, isDeleted, type Logged, type MemberInProject, note, writeIn 
 import type { AccountStore, AccountTables, Dashboard, DashboardTile, Insight, ProjectRecord, User } from '../accounts/records.ts'
 import { invalid, noSuch, notFound } from '../accounts/refusals.ts'
 import type { Condition, FindOptions, Json, Where } from '../accounts/store.ts'
+import { tagList } from '../accounts/tags.ts'
 import { queryOfFilters } from './older-filters.ts'
 import { checkedQuery, savedQuerySchema } from './saved-query.ts'
 import { newShortId } from './short-id.ts'
-import { tagList } from './tags.ts'
 import { insertTile } from './tiles.ts'
 
 const nullable = (max: number) => text({ max, blank: true }).nullable()

@@ -347,6 +347,7 @@ test('one project of a copy becomes a new one of an open directory, at a moment 
         key: 'new-ui',
         name: '',
         filters: { groups: [] },
+        tags: ['new'],
         active: true,
         deleted: false,
         version: 3,

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { isObject } from '../../../lib/is-object.ts'
 import { check } from '../../../service/accounts/fields.ts'
 import type { FeatureFlag } from '../../../service/accounts/records.ts'
+import { tagsOf } from '../../../service/accounts/tags.ts'
 import { type FlagFilters, flagChange, flagInput } from '../../../service/flags/definition.ts'
 import {
   type FeatureFlagAnswer,
@@ -41,6 +42,7 @@ const present = async ({ app }: ProjectVisit, flag: FeatureFlag): Promise<Featur
     ...definitionOf(flag),
     rollout_percentage: share,
     is_simple_flag: share !== null,
+    tags: tagsOf(flag),
     created_by: await presentAuthor(app.accounts, flag.created_by_id),
     created_at: time(flag.created_at),
     updated_at: time(flag.updated_at),

@@ -32,6 +32,11 @@ const find = async ({ app, organization }: OrganizationVisit, id: string | undef
   if (!role) throw failures.notFound()
   return role
 }
+const findMembership = async ({ app, params }: OrganizationVisit, role: Role): Promise<RoleMembership> => {
+  const membership = await app.accounts.roles.membershipById(role, params.id ?? '')
+  if (!membership) throw failures.notFound()
+  return membership
+}
 const tooLow = 'You need to have admin level or higher.'
 
 export const roles = defineRecords({
@@ -80,7 +85,7 @@ export const roleMemberships = defineRecords({
   tooLow,
   answer: membershipSchema,
   present: ({ app }, membership: RoleMembership) => presentMembership(app, membership),
-  rows: ({ list, create, remove }) => [
+  rows: ({ list, create, retrieve, remove }) => [
     list({
       summary: 'The members of a role',
       handle: async (visit) => visit.app.accounts.roles.membershipsOf(await find(visit, visit.params.role_id)),
@@ -93,12 +98,15 @@ export const roleMemberships = defineRecords({
         return visit.app.accounts.roles.addMember(visit.by, role, visit.body)
       },
     }),
+    retrieve({
+      summary: 'One member of the role',
+      handle: async (visit) => findMembership(visit, await find(visit, visit.params.role_id)),
+    }),
     remove({
       summary: 'Takes the role from a member',
       handle: async (visit) => {
         const role = await find(visit, visit.params.role_id)
-        const membership = await visit.app.accounts.roles.membershipById(role, visit.params.id!)
-        if (!membership) throw failures.notFound()
+        const membership = await findMembership(visit, role)
         await visit.app.accounts.roles.removeMember(visit.by, role, membership)
       },
     }),

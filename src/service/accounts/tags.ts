@@ -1,4 +1,4 @@
-import { listOf, text } from '../accounts/fields.ts'
+import { listOf, text } from './fields.ts'
 
 const mostTags = 100
 

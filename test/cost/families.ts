@@ -3,6 +3,7 @@ import { attackProbes } from './probes/attacks.ts'
 import { callProbes } from './probes/calls.ts'
 import { captureNamed, captureProbes } from './probes/capture.ts'
 import { crowdProbes } from './probes/crowds.ts'
+import { doorProbes } from './probes/doors.ts'
 import { functionNamed, functionPairProbes, functionProbes } from './probes/functions.ts'
 import { headerProbes } from './probes/headers.ts'
 import { nestedProbes } from './probes/nested-functions.ts'
@@ -43,6 +44,7 @@ export const families: readonly Family[] = [
   { name: 'query', share: 3, prefix: /^query/, probes: queryProbes },
   { name: 'regexp', share: 1, prefix: /^regexp /, probes: regexpProbes },
   { name: 'call', share: 1, prefix: /^(csv|formula|parse) /, probes: callProbes },
+  { name: 'door', share: 2, prefix: /^(agent|viewer|postgres)\b/, probes: doorProbes },
   { name: 'crowd', share: 1, prefix: /^crowd/, probes: crowdProbes },
 ]
 

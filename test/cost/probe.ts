@@ -1,7 +1,7 @@
 // What is driven, and what was seen. A probe makes the same input at any size it is asked for; what is sent depends on the size alone.
 
-/** Whose credentials go with a request. `token`: the project's key as bearer. */
-export type As = 'nobody' | 'token' | 'key' | 'session'
+/** Whose credentials go with a request. `token`: the project's key as bearer. `viewer`: a token that opens all kinds of questions over some events. */
+export type As = 'nobody' | 'token' | 'key' | 'session' | 'viewer'
 
 /** One request to the server. */
 export interface HttpInput {

@@ -331,8 +331,9 @@ const others = ({ other }: Template): HttpInput[] => {
   ]
 }
 
-const credentials = ({ as }: HttpInput, { session }: Template): Record<string, string> => {
+const credentials = ({ as }: HttpInput, { session, viewer }: Template): Record<string, string> => {
   if (as === 'key') return { authorization: `Bearer ${keys.personal}` }
+  if (as === 'viewer') return { authorization: `Bearer ${viewer}` }
   if (as === 'token') return { authorization: `Bearer ${keys.project}` }
   return as === 'session' ? { cookie: `waymark_session=${session}` } : {}
 }

@@ -12,6 +12,8 @@ import { creations } from './probes/routes.ts'
 export interface Template {
   readonly dataDir: string
   readonly session: string
+  /** Of a viewer who may ask questions of every kind over the events of one browser. */
+  readonly viewer: string
   /** Somebody else, with a project of their own. */
   readonly other: { readonly project: number; readonly token: string; readonly key: string }
   /** Accounts that somebody made for one purpose. */
@@ -31,6 +33,11 @@ export async function makeTemplate(): Promise<Template> {
     await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })
     const handler = createHandler(waymark)
     const session = await sessionOf(waymark.accounts, user)
+    const viewer = await project.viewerToken({
+      filter: [{ type: 'event', key: '$browser', operator: 'exact', value: 'Chrome' }],
+      kinds: ['TrendsQuery', 'PathsQuery', 'SqlLikeQuery'],
+      expiresIn: '7d',
+    })
     const other = await somebodyElse(waymark, 'else')
     const strangers = []
     for (let i = 0; i < strangersMade; i++) strangers.push(await somebodyElse(waymark, `stranger-${i}`))
@@ -46,7 +53,7 @@ export async function makeTemplate(): Promise<Template> {
       const made = (await response.json().catch(() => null)) as { id?: unknown } | null
       if (response.ok && made?.id !== undefined) ids.set(path, String(made.id))
     }
-    return { dataDir, session, other, strangers, ids }
+    return { dataDir, session, viewer, other, strangers, ids }
   } finally {
     await waymark.close()
   }

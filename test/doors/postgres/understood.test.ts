@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mostOfStatement } from '../../../src/doors/postgres/statements/lexer.ts'
+import { statementLimits } from '../../../src/language/ast/planning-budget.ts'
 import { type Served, served } from './served.ts'
 
 // Every row and every example of docs/postgres.md is run.
@@ -82,15 +84,35 @@ test.each([
   ["select 1 from events where event like 'a' escape '!!'", '22025', 'invalid escape string'],
   ["select 1 from events where event like 'a!' escape '!'", '22025', 'LIKE pattern must not end with escape character'],
   ['select event from events fetch first 1 row with ties', '42601', 'WITH TIES cannot be specified without ORDER BY clause'],
+  [`select 1 group by rollup(${Array.from({ length: 361 }, (_, i) => i).join(', ')})`, '54011', 'ROLLUP is limited to 360 elements'],
   [`select 1 group by cube(${Array.from({ length: 13 }, (_, i) => i).join(', ')})`, '54011', 'CUBE is limited to 12 elements'],
   [
     'select 1 from events group by cube(1, 2, 3, 4, 5, 6, 7), cube(1, 2, 3, 4, 5, 6)',
     '54001',
     'too many grouping sets present (maximum 4096)',
   ],
-])('refused: %s', async (statement, code, message) => {
+  [`select '${'a'.repeat(1_048_600)}'`, '54000', 'the statement has 1048609 characters, more than 1048576'],
+  [`select ${'1,'.repeat(33_000)}1`, '54000', 'the statement has more than 65000 words and signs'],
+  [
+    `select 1 from events group by cube(event, distinct_id, uuid, timestamp, created_at, person_id), (${Array.from({ length: 1100 }, (_, i) => `event = '${i}'`).join(', ')})`,
+    '54001',
+    'grouping sets have too many keys together (maximum 65536)',
+  ],
+])('refused: %#', async (statement, code, message) => {
   const client = await server.client()
   await expect(client.query(statement)).rejects.toMatchObject({ code, message })
+  await client.end()
+})
+
+test('a statement may be as long as one of the language', () => {
+  const { text, tokens } = statementLimits
+  expect(mostOfStatement).toEqual({ text, tokens })
+})
+
+test('a value that is cast many times is read in proportion', async () => {
+  const client = await server.client()
+  const { rows } = await client.query(`select 7${'::int'.repeat(150)} as n, 7${'::int'.repeat(150)}`)
+  expect(rows).toEqual([{ n: 7, int4: 7 }])
   await client.end()
 })
 

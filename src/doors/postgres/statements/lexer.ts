@@ -1,4 +1,4 @@
-import { syntaxError } from './sql-error.ts'
+import { SqlError, syntaxError } from './sql-error.ts'
 
 // Tokens of PostgreSQL's SQL, by its rules for strings, quoted names, comments and operators.
 
@@ -123,7 +123,12 @@ function tokenAt(sql: string, start: number): Token {
   throw syntaxError(`syntax error at or near "${char}"`, start)
 }
 
+/** Longer ones than the language takes are refused before they are read. */
+export const mostOfStatement = { text: 1_048_576, tokens: 65_000 } as const
+
 export function tokenize(sql: string): Token[] {
+  if (sql.length > mostOfStatement.text)
+    throw new SqlError('54000', `the statement has ${sql.length} characters, more than ${mostOfStatement.text}`)
   const tokens: Token[] = []
   for (let i = 0; i < sql.length; ) {
     if (space.test(sql[i]!)) i++
@@ -131,7 +136,8 @@ export function tokenize(sql: string): Token[] {
     else if (sql.startsWith('/*', i)) i = afterBlockComment(sql, i)
     else {
       const token = tokenAt(sql, i)
-      tokens.push(token)
+      if (tokens.push(token) > mostOfStatement.tokens)
+        throw new SqlError('54000', `the statement has more than ${mostOfStatement.tokens} words and signs`, { offset: i })
       i = token.end
     }
   }

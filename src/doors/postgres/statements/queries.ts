@@ -11,7 +11,8 @@ const notAnAlias: ReadonlySet<string> = new Set([...reserved, 'filter', 'over', 
 
 type Part = Pick<Ending, 'orderBy' | 'limit' | 'withTies' | 'offset'>
 const noEnding: Part = { orderBy: [], limit: null, withTies: false, offset: null }
-const mostCubed = 12
+/** Its lists have 4,096 keys for each, or half as many as the square of their number. */
+const most = { cube: 12, rollup: 360 } as const
 
 class Queries extends Expressions {
   constructor(cursor: Cursor) {
@@ -152,8 +153,9 @@ class Queries extends Expressions {
     if (kind) {
       cursor.next()
       const keys = this.within(() => this.keys())
+      if (keys.length > most[kind])
+        throw new SqlError('54011', `${kind.toUpperCase()} is limited to ${most[kind]} elements`, { offset: at })
       if (kind === 'rollup') return Array.from({ length: keys.length + 1 }, (_, without) => keys.slice(0, keys.length - without).flat())
-      if (keys.length > mostCubed) throw new SqlError('54011', `CUBE is limited to ${mostCubed} elements`, { offset: at })
       return keys.reduce<Grouping>((sets, key) => sets.flatMap((set) => [[...set, ...key], set]), [[]])
     }
     if (!cursor.takeWords('grouping', 'sets')) return [this.keys()]

@@ -34,8 +34,10 @@ export const nameOf = (expr: Expr): string => {
       return expr.chain.at(-1)!
     case 'call':
       return expr.name
-    case 'cast':
-      return nameOf(expr.expr) === '?column?' ? expr.type.replace('[]', '') : nameOf(expr.expr)
+    case 'cast': {
+      const name = nameOf(expr.expr)
+      return name === '?column?' ? expr.type.replace('[]', '') : name
+    }
     case 'case':
       return 'case'
     case 'extract':

@@ -13,12 +13,24 @@ export class Scope {
   readonly relations: Relation[] = []
   /** Named windows, as they are written in the statement. */
   readonly windows = new Set<string>()
-  readonly queries: Map<string, NamedQuery>
   readonly outer: Scope | null
+  private named: ReadonlyMap<string, NamedQuery>
+  private ownNamed: Map<string, NamedQuery> | null = null
 
   constructor(outer: Scope | null, queries: ReadonlyMap<string, NamedQuery>) {
     this.outer = outer
-    this.queries = new Map(queries)
+    this.named = queries
+  }
+
+  /** What WITH has named, here or outside. */
+  get queries(): ReadonlyMap<string, NamedQuery> {
+    return this.named
+  }
+
+  /** Most queries name none, and share those from outside. */
+  nameQuery(name: string, query: NamedQuery): void {
+    this.ownNamed ??= new Map(this.named)
+    this.named = this.ownNamed.set(name, query)
   }
 
   private static use(relation: Relation, column: Column): Column {

@@ -33,7 +33,7 @@ function withClause({ with: withs, recursive }: Ending, scope: Scope, translator
         ? bindRecursive(name, id, query, names, scope, translator)
         : bindQuery(query, scope.outer, scope.queries, translator)
     const columns = bound.columns.map((column, i) => (names[i] === undefined ? column : { ...column, name: names[i]! }))
-    scope.queries.set(name, { id, columns })
+    scope.nameQuery(name, { id, columns })
     return `${id} as (${bound.sql})`
   })
   return `with ${recursive ? 'recursive ' : ''}${parts.join(', ')} `
@@ -50,8 +50,8 @@ function bindRecursive(
 ): BoundQuery {
   const first = bindQuery(query.left, scope.outer, scope.queries, translator)
   const columns = first.columns.map((column, i) => ({ ...column, name: names[i] ?? column.name, nullable: true }))
-  const inner = new Map(scope.queries).set(name, { id, columns })
-  const second = bindQuery(query.right, scope.outer, inner, translator)
+  scope.nameQuery(name, { id, columns })
+  const second = bindQuery(query.right, scope.outer, scope.queries, translator)
   return { sql: `${first.sql} union ${query.all ? 'all ' : ''}${second.sql}`, columns: first.columns }
 }
 
@@ -91,6 +91,8 @@ function bindSelect(select: Select, scope: Scope, translator: Translator): Bound
 const isInSets = ({ groupBy }: Select): boolean => groupBy.some((sets) => sets.length > 1)
 
 const mostSets = 4096
+/** Keys of all sets together, each of which is written. */
+const mostKeys = 65_536
 
 /** The keys of GROUP BY, or its grouping sets; null without it. */
 function groupsOf({ groupBy, at }: Select, out: readonly Out[], scope: Scope, translator: Translator): string | null {
@@ -104,6 +106,8 @@ function groupsOf({ groupBy, at }: Select, out: readonly Out[], scope: Scope, tr
     [[]],
   )
   const keys = sets.map((set) => [...new Set(set.map((expr) => keyOf.get(expr)!))].filter((key) => key !== null))
+  if (keys.reduce((sum, set) => sum + set.length, 0) > mostKeys)
+    throw new SqlError('54001', `grouping sets have too many keys together (maximum ${mostKeys})`, { offset: at })
   if (keys.length > 1) return `grouping sets (${keys.map((set) => `(${set.join(', ')})`).join(', ')})`
   return keys[0]!.length > 0 ? keys[0]!.join(', ') : '1 = 1'
 }

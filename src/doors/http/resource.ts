@@ -5,6 +5,7 @@ import type { Scope, ScopeObject } from '../../service/accounts/users/personal-k
 import type { Caller } from './access/authenticate.ts'
 import type { LimitName } from './access/rate-limits.ts'
 import type { App } from './app.ts'
+import { largestBody } from './requests/body.ts'
 import type { QueryParameter } from './requests/query-parameter.ts'
 import type { Site } from './site.ts'
 
@@ -92,6 +93,8 @@ export interface Row<R extends Reach = Reach> {
   /** A signed-in member without a second factor may do it although the organization requires one: what leads to a second factor. */
   readonly isBeforeSecondFactor: boolean
   readonly body: z.ZodType | null
+  /** Bytes of a body. */
+  readonly mostBody: number
   /** A body of `text/csv` becomes the field `csv`, and files of a form become text fields. */
   readonly takesCsv: boolean
   /** Browsers send forms of other sites to it, so it looks at no session. */
@@ -174,6 +177,7 @@ export const defineResource = <D extends Reach>(definition: Definition<D>): Reso
     needsRecentLogin: false,
     isBeforeSecondFactor: false,
     body: null,
+    mostBody: largestBody,
     takesCsv: false,
     isFromElsewhere: false,
     takesFiles: false,

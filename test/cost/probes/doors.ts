@@ -9,24 +9,26 @@ const mostBody = 4 * 1024 * kilobyte
 const list = (n: number, part: (i: number) => string, between = ', ') => Array.from({ length: n }, (_, i) => part(i)).join(between)
 const wrapped = (n: number, open: string, inner: string, close: string) => open.repeat(n) + inner + close.repeat(n)
 
-/** Of so many bytes: what stands for a short text, a list or an object. */
-type Grow = (bytes: number) => unknown
+/** JSON of so many bytes, for a short text, a list or an object. As text: nothing deep could be written as JSON otherwise. */
+type Grow = (bytes: number) => string
 const texts: Readonly<Record<string, Grow>> = {
-  'a long text': (n) => fill('a', n),
-  'a text of quotes': (n) => fill('"', n / 2),
-  'a text of brackets': (n) => fill('[', n),
+  'a long text': (n) => `"${fill('a', n)}"`,
+  'a text of quotes': (n) => `"${fill('\\"', n)}"`,
+  'a text of brackets': (n) => `"${fill('[', n)}"`,
 }
 const lists: Readonly<Record<string, Grow>> = {
   ...texts,
-  'a long list': (n) => Array.from({ length: Math.ceil(n / 4) }, () => 'a'),
-  'different texts': (n) => JSON.parse(`[${series(n, (i) => `"t${i}"`)}]`),
-  'deep lists': (n) => JSON.parse(wrapped(Math.ceil(n / 2), '[', '', ']')),
-  'a wide object': (n) => JSON.parse(`{${series(n, (i) => `"k${i}":1`)}}`),
-  'a deep object': (n) => JSON.parse(`${'{"a":'.repeat(Math.ceil(n / 6))}1${'}'.repeat(Math.ceil(n / 6))}`),
+  'a long list': (n) => `[${series(n, () => '"a"')}]`,
+  'different texts': (n) => `[${series(n, (i) => `"t${i}"`)}]`,
+  'deep lists': (n) => wrapped(Math.ceil(n / 2), '[', '', ']'),
+  'a wide object': (n) => `{${series(n, (i) => `"k${i}":1`)}}`,
+  'a deep object': (n) => wrapped(Math.ceil(n / 6), '{"a":', '1', '}'),
 }
 
-const post = (path: string, body: object, as: As): HttpInput => {
-  const text = JSON.stringify(body)
+/** What grows stands here in a body. */
+const hole = 'here'
+const post = (path: string, body: object, grown: string, as: As): HttpInput => {
+  const text = JSON.stringify(body).replace(`"${hole}"`, () => grown)
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   return { to: 'server', method: 'POST', path, headers, body: text, bytes: text.length, as }
 }
@@ -37,10 +39,11 @@ const tools: Readonly<Record<string, Readonly<Record<string, readonly [given: ob
     query: [
       {},
       {
-        columns: (n) => `select ${list(Math.ceil(n / 3), () => '1')}`,
-        'a condition': (n) => `select count() from events where ${list(Math.ceil(n / 14), (i) => `event = 'e${i}'`, ' or ')}`,
-        brackets: (n) => `select ${wrapped(Math.ceil(n / 2), '(', '1', ')')}`,
-        'names that are wrong': (n) => `select ${fill('evnt', n)} from events`,
+        columns: (n) => JSON.stringify(`select ${list(Math.ceil(n / 3), () => '1')}`),
+        'a condition': (n) =>
+          JSON.stringify(`select count() from events where ${list(Math.ceil(n / 14), (i) => `event = 'e${i}'`, ' or ')}`),
+        brackets: (n) => JSON.stringify(`select ${wrapped(Math.ceil(n / 2), '(', '1', ')')}`),
+        'names that are wrong': (n) => JSON.stringify(`select ${fill('evnt', n)} from events`),
         ...texts,
       },
     ],
@@ -71,8 +74,8 @@ function* agentProbes(): Generator<Probe> {
           from: 4 * kilobyte,
           most: mostBody,
           make: (size) => {
-            const params = { name, arguments: { ...given, [argument]: grow(size) } }
-            return post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, 'key')
+            const params = { name, arguments: { ...given, [argument]: hole } }
+            return post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, grow(size), 'key')
           },
         }
   for (const [growth, grow] of Object.entries(lists))
@@ -83,12 +86,12 @@ function* agentProbes(): Generator<Probe> {
         grows: 'input',
         from: 4 * kilobyte,
         most: mostBody,
-        make: (size) => post('/mcp', { jsonrpc: '2.0', id: 1, method, params: { a: grow(size) } }, 'key'),
+        make: (size) => post('/mcp', { jsonrpc: '2.0', id: 1, method, params: { a: hole } }, grow(size), 'key'),
       }
 }
 
 function* viewerProbes(): Generator<Probe> {
-  const asked = (query: object) => post('/api/viewer/query/', { query }, 'viewer')
+  const asked = (query: object, grown: string) => post('/api/viewer/query/', { query }, grown, 'viewer')
   const statements: Readonly<Record<string, (n: number) => string>> = {
     columns: (n) => `select ${list(n, (i) => `event = 'e${i}'`)} from events`,
     'columns of the person': (n) => `select ${list(n, () => 'person_id')} from events`,
@@ -103,7 +106,7 @@ function* viewerProbes(): Generator<Probe> {
       grows: name === 'joins' || name === 'subqueries' ? 'data' : 'input',
       from: 4,
       most: 4_000,
-      make: (size) => asked({ kind: 'SqlLikeQuery', query: write(size) }),
+      make: (size) => asked({ kind: 'SqlLikeQuery', query: hole }, JSON.stringify(write(size))),
     }
   const fields = {
     properties: examples.TrendsQuery,
@@ -119,7 +122,7 @@ function* viewerProbes(): Generator<Probe> {
         grows: 'input',
         from: 4 * kilobyte,
         most: mostBody,
-        make: (size) => asked({ ...query, [field]: grow(size) }),
+        make: (size) => asked({ ...query, [field]: hole }, grow(size)),
       }
 }
 

@@ -45,6 +45,8 @@ const parseJson = (bytes: Uint8Array): unknown => {
 }
 
 export interface BodyForms {
+  /** Bytes. */
+  readonly mostBody?: number
   readonly takesCsv?: boolean
   readonly takesFiles?: boolean
 }
@@ -88,7 +90,7 @@ const parseForm = async (bytes: Uint8Array, type: string, { takesCsv, takesFiles
 export const lazyBody = (request: Request, intake: RequestBodies, forms: BodyForms = {}): (() => Promise<unknown>) => {
   let read: Promise<unknown> | undefined
   const load = async (): Promise<unknown> => {
-    const body = await intake.read(request, largestBody, failures.tooLarge)
+    const body = await intake.read(request, forms.mostBody ?? largestBody, failures.tooLarge)
     try {
       return await parse(body.bytes)
     } finally {

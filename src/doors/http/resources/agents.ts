@@ -11,6 +11,9 @@ const message = z.looseObject({
   params: z.looseObject({}).optional(),
 })
 
+/** Questions are short, and a message is read on the thread that all requests share. */
+const largestMessage = 1024 * 1024
+
 export const agents = defineResource({
   name: 'agents',
   summary: 'Tools for agents by the Model Context Protocol ([agents.md](agents.md))',
@@ -26,6 +29,7 @@ export const agents = defineResource({
       scope: 'any',
       limitedKeys: 'any',
       body: withinJson(message, 'body'),
+      mostBody: largestMessage,
       answer: z.looseObject({}).nullable(),
       handle: async ({ body, request, site, caller, again }) => {
         const asked = check(message, body)

@@ -24,9 +24,10 @@ function eventsOf(seed: number, count: number): Sent[] {
     const customer = customers[Math.floor(draw() * customers.length)]!
     const person = draw() < 0.2 ? 'shared' : customer
     const event = names[Math.floor(draw() * names.length)]!
+    const id = `${person}-${Math.floor(draw() * 12)}`
     return {
       event: customer === 'bolt' && i % 5 === 0 ? 'bolt only' : event,
-      distinct_id: `${person}-${Math.floor(draw() * 12)}`,
+      distinct_id: id,
       timestamp: new Date(now.getTime() - draw() * 30 * day).toISOString(),
       uuid: `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
       properties: {
@@ -36,7 +37,7 @@ function eventsOf(seed: number, count: number): Sent[] {
         secret: customer === 'bolt' ? `bolt-secret-${i}` : String(Math.floor(draw() * 9)),
         $session_id: `${customer}-${Math.floor(i / 4)}`,
         $current_url: `https://${customer}.example.com/${Math.floor(draw() * 5)}`,
-        $set: { email: `${person}@example.com`, plan: 'pro' },
+        $set: { email: `${person}@example.com`, plan: 'pro', code: id },
       },
     }
   })

@@ -1,4 +1,5 @@
 import { InternalError, QueryError } from '../../errors/errors.ts'
+import type { Span } from '../../errors/span.ts'
 import { field, inQuery, literal, select, table } from '../ast/build.ts'
 import { columnName } from '../ast/column-name.ts'
 import type { Expr, Query } from '../ast/nodes.ts'
@@ -11,11 +12,13 @@ import {
   type Read,
   type ScanSource,
   type TypedExpr,
+  type TypedLimit,
   type TypedQuery,
   type TypedSelect,
   type TypedSource,
 } from '../resolver/typed.ts'
 import { rewrite, walk } from '../resolver/typed-walk.ts'
+import type { Capabilities } from './context.ts'
 
 // What a viewer may read: the events of its filter, and from there no further than its rules say (docs/decisions/viewers-of-a-project.md).
 
@@ -38,14 +41,18 @@ const people = '@people'
 const ofThePerson: ReadonlySet<string> = new Set(['person', 'poe'])
 const identity: ReadonlySet<string> = new Set(['id', '@person_no'])
 
+interface ViewerPlanning extends Planning {
+  readonly capabilities: Pick<Capabilities, 'materializesCtes'>
+}
+
 /** The statement with events as the viewer sees them. Anything else that it reads and may not is an error. */
-export function seenBy(query: TypedQuery, rules: ViewerRules, planning: Planning, fresh: (wanted: string) => string): TypedQuery {
+export function seenBy(query: TypedQuery, rules: ViewerRules, planning: ViewerPlanning, fresh: (wanted: string) => string): TypedQuery {
   const read = withoutUnused(query)
   checkReads(read, rules)
   return rewrite(read, {
     source(source) {
       if (source.kind !== 'scan' || (source.table !== 'events' && source.table !== people)) return source
-      return onlySeen(source, seenPart(source, rules, planning, fresh), fresh)
+      return onlySeen(source, seenPart(source, rules, planning, fresh), planning, fresh)
     },
   })
 }
@@ -103,7 +110,12 @@ const shownRead = ({ via, field, json }: Read) => [...via, field, ...(json?.path
 const refused = (what: string, { span }: ScanSource) => new QueryError('not-for-viewers', { what }, span)
 
 /** The rows that the viewer sees: the events of its filter, or the persons of these events. */
-function seenPart({ table: name, span }: ScanSource, rules: ViewerRules, planning: Planning, fresh: (wanted: string) => string): SeenPart {
+function seenPart(
+  { table: name, span }: ScanSource,
+  rules: ViewerRules,
+  planning: ViewerPlanning,
+  fresh: (wanted: string) => string,
+): SeenPart {
   const { condition, context } = rules
   const rows = (of: string, where: Expr): Query => select({ columns: [literal(1)], from: table(of, 'seen'), where })
   const number = field('@person_no')
@@ -130,11 +142,19 @@ interface SeenPart {
   readonly where: TypedExpr
 }
 
+const allRows = (span: Span): TypedLimit => ({ limit: Number.MAX_SAFE_INTEGER, offset: 0, percent: false, withTies: false, span })
+
 /**
  * Before: a scan of `events`. After: `(WITH seen AS MATERIALIZED (SELECT … FROM events WHERE <filter>) SELECT … FROM seen)`.
  * The engine computes nothing of the statement for other rows: a conversion that fails for one of them would tell of it.
+ * An engine that does not compute the part by itself gets `LIMIT <all rows>` in it: no condition of the statement can go below that without another meaning.
  */
-function onlySeen(scan: ScanSource, { from, where }: SeenPart, fresh: (wanted: string) => string): TypedSource {
+function onlySeen(
+  scan: ScanSource,
+  { from, where }: SeenPart,
+  { capabilities }: ViewerPlanning,
+  fresh: (wanted: string) => string,
+): TypedSource {
   const { span } = scan
   const own = new Map(from.reads.map((read) => [read.name, read]))
   for (const read of scan.reads) if (!own.has(read.name)) own.set(read.name, read)
@@ -145,7 +165,14 @@ function onlySeen(scan: ScanSource, { from, where }: SeenPart, fresh: (wanted: s
   const columns = (source: string) => shown.map((read) => ({ name: read.name, alias: read.name, expr: columnOf(source, read) }))
   const name = fresh('seen')
   const rows = fresh('rows')
-  const seen: TypedSelect = { ...emptySelect, columns: columns(inner.alias), from: inner, where, span }
+  const seen: TypedSelect = {
+    ...emptySelect,
+    columns: columns(inner.alias),
+    from: inner,
+    where,
+    limit: capabilities.materializesCtes ? null : allRows(span),
+    span,
+  }
   const query: TypedSelect = {
     ...emptySelect,
     ctes: [{ name, recursive: false, materialized: true, query: seen }],

@@ -1,5 +1,5 @@
 import { random } from '../../../bench/random.ts'
-import { open, type Project, type Query, type QueryError, type Waymark } from '../../../src/index.ts'
+import { type OpenOptions, open, type Project, type Query, type QueryError, type Waymark } from '../../../src/index.ts'
 
 // Two projects: one with the events of three customers, one with those of one of them. What a viewer of the first sees is what the second one answers.
 
@@ -49,8 +49,8 @@ export interface Customers {
   readonly own: Project
 }
 
-export async function openCustomers(count = 2000): Promise<Customers> {
-  const directory = await open({ dataDir: ':memory:', clock: () => now })
+export async function openCustomers(count = 2000, engine: Pick<OpenOptions, 'engine'> = {}): Promise<Customers> {
+  const directory = await open({ dataDir: ':memory:', clock: () => now, ...engine })
   const all = await directory.createProject({ name: 'all', timezone: 'UTC' })
   const own = await directory.createProject({ name: 'acme', timezone: 'UTC' })
   const events = eventsOf(7, count)

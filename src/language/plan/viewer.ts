@@ -7,6 +7,7 @@ import type { ResolveContext } from '../resolver/context.ts'
 import { resolve } from '../resolver/resolve.ts'
 import type { Planning } from '../resolver/session.ts'
 import {
+  type CallNode,
   type ColumnNode,
   emptySelect,
   type Read,
@@ -18,6 +19,7 @@ import {
   type TypedSource,
 } from '../resolver/typed.ts'
 import { rewrite, walk } from '../resolver/typed-walk.ts'
+import { harmlessConditions, withConditions } from './conditions-below.ts'
 import type { Capabilities } from './context.ts'
 
 // What a viewer may read: the events of its filter, and from there no further than its rules say (docs/decisions/viewers-of-a-project.md).
@@ -49,10 +51,12 @@ interface ViewerPlanning extends Planning {
 export function seenBy(query: TypedQuery, rules: ViewerRules, planning: ViewerPlanning, fresh: (wanted: string) => string): TypedQuery {
   const read = withoutUnused(query)
   checkReads(read, rules)
+  // Elsewhere the engine moves them by itself.
+  const below = planning.capabilities.materializesCtes ? null : harmlessConditions(read)
   return rewrite(read, {
     source(source) {
       if (source.kind !== 'scan' || (source.table !== 'events' && source.table !== people)) return source
-      return onlySeen(source, seenPart(source, rules, planning, fresh), planning, fresh)
+      return onlySeen(source, seenPart(source, rules, planning, fresh), below && (below.get(source.alias) ?? []), fresh)
     },
   })
 }
@@ -148,11 +152,12 @@ const allRows = (span: Span): TypedLimit => ({ limit: Number.MAX_SAFE_INTEGER, o
  * Before: a scan of `events`. After: `(WITH seen AS MATERIALIZED (SELECT … FROM events WHERE <filter>) SELECT … FROM seen)`.
  * The engine computes nothing of the statement for other rows: a conversion that fails for one of them would tell of it.
  * An engine that does not compute the part by itself gets `LIMIT <all rows>` in it: no condition of the statement can go below that without another meaning.
+ * `below`: those that may; null: it computes the part by itself.
  */
 function onlySeen(
   scan: ScanSource,
   { from, where }: SeenPart,
-  { capabilities }: ViewerPlanning,
+  below: readonly CallNode[] | null,
   fresh: (wanted: string) => string,
 ): TypedSource {
   const { span } = scan
@@ -169,8 +174,8 @@ function onlySeen(
     ...emptySelect,
     columns: columns(inner.alias),
     from: inner,
-    where,
-    limit: capabilities.materializesCtes ? null : allRows(span),
+    where: withConditions(where, below ?? [], (name) => columnOf(inner.alias, own.get(name)!)),
+    limit: below && allRows(span),
     span,
   }
   const query: TypedSelect = {

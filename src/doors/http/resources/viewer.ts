@@ -107,11 +107,9 @@ const queryInput = z.object({
 const mostPeople = 1000
 const peopleInput = z.object({
   ...dates,
-  point: jsonObject('query')
-    .optional()
-    .meta({
-      description: 'As in an `InsightActorsQuery` or a `FunnelsActorsQuery`, without its source: `{"series": 0, "day": "2026-03-01"}`',
-    }),
+  point: jsonObject('query').optional().meta({
+    description: 'As in an `InsightActorsQuery` or a `FunnelsActorsQuery`, without its source: `{"series": 0, "day": "2026-03-01"}`',
+  }),
   limit: integer(1, mostPeople).optional(),
   offset: integer(0).optional(),
 })

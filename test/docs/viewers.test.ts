@@ -12,7 +12,9 @@ const held = withHome()
 beforeAll(async () => {
   const { world, project, owner, call } = held.home
   const data = await world.projectData(project.id)
-  await data.ingest({ batch: ['acme', 'bolt'].map((customer) => ({ event: 'order', distinct_id: customer, properties: { customer } })) })
+  await data.ingest({
+    batch: ['acme', 'bolt'].map((customer) => ({ event: 'order', distinct_id: customer, properties: { customer, $set: { plan: 'pro' } } })),
+  })
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] }
   await call('POST', `/api/projects/${project.id}/insights/`, { as: owner, body: { name: 'Orders', query } })
 })

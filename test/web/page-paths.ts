@@ -33,6 +33,7 @@ export const pagePaths = [
   'settings/project',
   'settings/access',
   'settings/filters',
+  'settings/viewers',
   'settings/capture',
   'settings/watching',
   'settings/slow',

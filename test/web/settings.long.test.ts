@@ -26,6 +26,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
   const pages = [
     ['settings', 'Project key'],
     ['settings/filters', 'Test accounts'],
+    ['settings/viewers', 'New viewer key'],
     ['settings/capture', 'What browsers send'],
     ['settings/organization', 'Another organization'],
     ['settings/members', 'Members'],

@@ -78,10 +78,8 @@ function* compilingSteps(
   const planning = { budget: given.planningBudget ?? new PlanningBudget(), idOf: identities() }
   assertSize(query, planning.budget)
   yield
-  // Elsewhere a conversion that fails may be computed for rows that the viewer does not see.
-  if (context.viewer && !dialect.capabilities.materializesCtes)
-    throw new QueryError('not-for-viewers', { what: `events that are kept in ${dialect.capabilities.engine}` })
-  const seen = (typed: TypedQuery, fresh = freshAliases(typed)) => (context.viewer ? seenBy(typed, context.viewer, planning, fresh) : typed)
+  const seen = (typed: TypedQuery, fresh = freshAliases(typed)) =>
+    context.viewer ? seenBy(typed, context.viewer, { ...planning, capabilities: dialect.capabilities }, fresh) : typed
   const resolved = seen(resolve(query, context, columnName, planning))
   yield
   const planContext: PlanContext = {

@@ -44,7 +44,7 @@ export const actorId = (source: ActorTable): Expr => (source.group === null ? ca
 
 export const nameOf = (source: ActorTable, env: QueryContext): Expr =>
   source.group === null
-    ? displayName(env.project, ['persons', 'properties'], actorId(source))
+    ? displayName(env.project, ['persons', 'properties'], actorId(source), env.viewer?.personProperties)
     : call('coalesce', call('toString', field('groups', 'properties', 'name')), source.actor)
 
 export const isFolded = (columns: readonly ActorColumn[]): boolean =>
@@ -81,20 +81,18 @@ export function orderItems(
   return [order(leading.kind === 'value' ? withoutAlias(leading.expr) : leading.kind === 'display' ? nameOf(source, env) : actorId(source))]
 }
 
-/** Contained in the email, the name, the id or any distinct id, ignoring case. */
-export function searchCondition(text: string, source: ActorTable): Expr {
+/** Contained in the email, the name, the id or any distinct id, ignoring case. A viewer searches what it may read. */
+export function searchCondition(text: string, source: ActorTable, { viewer }: QueryContext): Expr {
   const contains = (expr: Expr): Expr =>
     call('greater', call('positionCaseInsensitiveUTF8', call('toString', expr), literal(text)), literal(0))
   if (source.group !== null) return or(contains(source.actor), contains(field('groups', 'properties', 'name')))
+  const searched = ['email', 'name'].filter((name) => !viewer || viewer.personProperties.has(name))
+  const inRecord = [...searched.map((name) => contains(field('persons', 'properties', name))), contains(field('persons', 'id'))]
+  if (viewer) return or(...inRecord)
   const owners = select({
     columns: [alias(field('@person_no'), 'owner')],
     from: table('person_distinct_ids'),
     where: contains(field('distinct_id')),
   })
-  return or(
-    contains(field('persons', 'properties', 'email')),
-    contains(field('persons', 'properties', 'name')),
-    contains(field('persons', 'id')),
-    inQuery(field('persons', '@person_no'), owners),
-  )
+  return or(...inRecord, inQuery(field('persons', '@person_no'), owners))
 }

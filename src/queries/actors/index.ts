@@ -1,5 +1,5 @@
 import type { Table } from 'apache-arrow'
-import { alias, groupBy, select } from '../../language/ast/build.ts'
+import { alias, field, groupBy, select } from '../../language/ast/build.ts'
 import type { Expr, Select } from '../../language/ast/nodes.ts'
 import { nearestSpellings } from '../../lib/text/spelling.ts'
 import { type ActorOptions, type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
@@ -26,6 +26,8 @@ export interface ActorsResponse {
 }
 
 const personColumns = ['person', 'id', 'created_at', 'person.$delete']
+/** What somebody sees who sees some properties of persons only. */
+const viewerColumns = ['person', 'id']
 
 export const actorsKind = (sources: readonly AnyActorSource[]): QueryKind<'ActorsQuery', typeof actorsSchema, ActorsResponse> => ({
   kind: 'ActorsQuery',
@@ -58,7 +60,7 @@ interface Plan {
 
 function* planOf(query: ActorsQuery, env: QueryContext, sources: readonly AnyActorSource[]): Asking<Plan> {
   const source = yield* tableOf(query.source, sources, readsOf(query), env)
-  const labels = query.select ?? (source.group === null ? personColumns : ['group'])
+  const labels = query.select ?? (env.viewer ? viewerColumns : source.group === null ? personColumns : ['group'])
   const columns = columnsOf(labels, source, env)
   const { defaultRows, mostRows } = env.limits ?? usualRows
   const rows = Math.min(query.limit ?? defaultRows, mostRows)
@@ -97,7 +99,8 @@ function* cellsOfPage(
   const keys = valuesOf('actor_key') as ActorKey[]
   const ids = valuesOf('actor_id')
   const needsObjects = columns.some((column) => column.kind === 'actor')
-  const objects = needsObjects ? yield* objectsOf(keys, source, env) : new Map<ActorKey, ActorObject>()
+  const objects = needsObjects && !env.viewer ? yield* objectsOf(keys, source, env) : new Map<ActorKey, ActorObject>()
+  const seen = [...(env.viewer?.personProperties ?? [])].map((name, i) => [name, needsObjects ? valuesOf(seenName(i)) : []] as const)
   const names = valuesOf('display_name')
   const cells = columns.map((column, i): ((row: number) => JsonValue) => {
     if (column.kind === 'value') {
@@ -106,9 +109,10 @@ function* cellsOfPage(
     }
     if (column.kind === 'constant') return () => column.value
     if (column.kind === 'display') return (row) => ({ display_name: names[row]!, id: ids[row]! })
+    if (env.viewer) return (row) => ({ id: ids[row]!, properties: Object.fromEntries(seen.map(([name, values]) => [name, values[row]!])) })
     return (row) => objects.get(keys[row]!) ?? withoutRecord(ids[row]!, source)
   })
-  return { cells, missing: needsObjects ? keys.filter((key) => !objects.has(key)).length : 0 }
+  return { cells, missing: needsObjects && !env.viewer ? keys.filter((key) => !objects.has(key)).length : 0 }
 }
 
 function* runActors(query: ActorsQuery, env: QueryContext, sources: readonly AnyActorSource[]): Asking<ActorsResponse> {
@@ -151,6 +155,8 @@ function* rowsOf(query: ActorsQuery, env: QueryContext, sources: readonly AnyAct
 }
 
 const valueName = (i: number): string => `column_${i}`
+/** Of a property of the person that the viewer may read. */
+const seenName = (i: number): string => `seen_${i}`
 const withoutRecord = (id: JsonValue, { group }: ActorTable): ActorObject => (group === null ? { id } : { id, group_type_index: group })
 
 const objectsOf = (keys: readonly ActorKey[], { group }: ActorTable, env: QueryContext) =>
@@ -164,25 +170,29 @@ function typeOf(column: ActorColumn, answer: Table, i: number): string {
 function pageOf(query: ActorsQuery, source: ActorTable, columns: readonly ActorColumn[], rows: number, offset: number, env: QueryContext) {
   const isAggregated = isFolded(columns)
   const needsActor = !isAggregated || columns.some((column) => column.kind === 'actor' || column.kind === 'display')
-  const hidden: Expr[] = needsActor ? [alias(source.actor, 'actor_key'), alias(actorId(source), 'actor_id')] : []
+  // Expressions can read what is hidden, and numbers of persons tell a viewer how many others there are.
+  const keys: Expr[] = env.viewer ? [] : [alias(source.actor, 'actor_key')]
+  const hidden: Expr[] = needsActor ? [...keys, alias(actorId(source), 'actor_id')] : []
   if (columns.some((column) => column.kind === 'display')) hidden.push(alias(nameOf(source, env), 'display_name'))
+  if (env.viewer && source.group === null && columns.some((column) => column.kind === 'actor'))
+    hidden.push(...[...env.viewer.personProperties].map((name, i) => alias(field('persons', 'properties', name), seenName(i))))
   const values = columns.flatMap((column, i) => (column.kind === 'value' ? [alias(bare(column.expr), valueName(i))] : []))
 
   const scope = source.group === null ? 'person' : 'group'
   const conditions = (['properties', 'fixedProperties'] as const).flatMap((name) =>
     query[name] ? [compileFilters(query[name], scope, env, name)] : [],
   )
-  if (query.search) conditions.push(searchCondition(query.search.trim(), source))
+  if (query.search) conditions.push(searchCondition(query.search.trim(), source, env))
   const where = allOf(...conditions.filter((condition) => !hasAggregate(condition)))
   const having = allOf(...conditions.filter(hasAggregate))
-  const keys = isAggregated
+  const groupedBy = isAggregated
     ? [...hidden, ...values].filter((column) => !hasAggregate(column)).map((column) => (column.kind === 'alias' ? column.expr : column))
     : []
   return select({
     columns: [...hidden, ...values],
     from: source.from,
     where: isTrue(where) ? null : where,
-    groupBy: groupBy(...keys),
+    groupBy: groupBy(...groupedBy),
     having: isTrue(having) ? null : having,
     orderBy: orderItems(query.orderBy, columns, source, env),
     limit: pageLimit(rows + 1, offset),

@@ -1,7 +1,7 @@
 import { QueryError } from '../../errors/errors.ts'
-import { call, equals, field, from, join, literal, table } from '../../language/ast/build.ts'
+import { alias, call, equals, field, from, join, literal, select, table } from '../../language/ast/build.ts'
 import type { Expr, Query, Source } from '../../language/ast/nodes.ts'
-import { type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
+import { type ActorList, type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
 import type { QueryContext } from '../kind.ts'
 import { queryOf } from '../origin.ts'
 
@@ -27,15 +27,24 @@ export function* tableOf(
   if (sqlKinds.has(source.kind)) return sqlTable(source, env)
   const { known, point } = checkSource(source, sources)
   const list = yield* insideSource(env, (inner) => known.actors(point, inner, mayRead))
-  return list.group === null ? people(list.query, list.columns) : groups(list.query, list.group, list.columns, field('source', 'actor'))
+  if (list.group !== null) return groups(list.query, list.group, list.columns, field('source', 'actor'))
+  return env.viewer ? people(withoutNumbers(list, mayRead), list.columns, hiddenActor) : people(list.query, list.columns, 'actor')
 }
 
-const people = (query: Query, columns: readonly string[]): ActorTable => ({
-  from: join(from(query, 'source'), table('@people', 'persons'), equals(field('source', 'actor'), field('persons', '@person_no'))),
-  actor: field('source', 'actor'),
+const people = (query: Query, columns: readonly string[], name: string): ActorTable => ({
+  from: join(from(query, 'source'), table('@people', 'persons'), equals(field('source', name), field('persons', '@person_no'))),
+  actor: field('source', name),
   group: null,
   columns,
 })
+
+/** No text of a viewer can name it: numbers of persons count those of others too. */
+const hiddenActor = '@person_no'
+const withoutNumbers = ({ query, columns }: ActorList, mayRead: (column: string) => boolean): Query =>
+  select({
+    columns: [alias(field('listed', 'actor'), hiddenActor), ...columns.filter(mayRead).map((name) => field('listed', name))],
+    from: from(query, 'listed'),
+  })
 
 const groups = (query: Query, index: number, columns: readonly string[], key: Expr): ActorTable => ({
   from: join(

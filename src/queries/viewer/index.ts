@@ -6,7 +6,7 @@ import type { ViewerRules } from '../../language/plan/viewer.ts'
 import { insideField } from '../actor-source.ts'
 import { compileFilters } from '../filters/property-filters.ts'
 import type { AnyQueryKind, QueryContext, QueryKind } from '../kind.ts'
-import { viewerKinds } from './kinds.ts'
+import { kindsIn, viewerKinds } from './kinds.ts'
 import { type ViewerQuery, viewerSchema } from './schema.ts'
 
 // Another query as somebody sees it who may see some events only: a customer of the customer. The rules are part of the query, so whatever keeps, sends or
@@ -37,9 +37,10 @@ export const viewerKind = (kinds: readonly AnyQueryKind[]): QueryKind<'ViewerQue
   const checked = (query: ViewerQuery, env: QueryContext) => {
     if (!env.viewer) throw new InternalError('The statements of a viewer have no rules')
     const { source } = query
-    const kind = isForViewers.has(source.kind) ? kinds.find((one) => one.kind === source.kind) : undefined
-    if (!kind) {
-      const what = `a query of the kind ${source.kind}`
+    const closed = kindsIn(source).find((one) => !isForViewers.has(one))
+    const kind = kinds.find((one) => one.kind === source.kind)
+    if (closed !== undefined || !kind) {
+      const what = `a query of the kind ${closed ?? source.kind}`
       throw new QueryError('not-for-viewers', { what, known: viewerKinds }, null, { attr: 'source__kind' })
     }
     const read = readAs(kind.schema, source)

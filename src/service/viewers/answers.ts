@@ -3,6 +3,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { isObject } from '../../lib/is-object.ts'
 import type { AskedQuery } from '../../queries/asked-query.ts'
 import { queryAsked } from '../../queries/asked-query.ts'
+import { kindsIn } from '../../queries/viewer/kinds.ts'
 import type { Dashboard, DashboardTile, Insight } from '../accounts/records.ts'
 import { invalid, notFound } from '../accounts/refusals.ts'
 import type { QueryCaller } from '../asking/asking.ts'
@@ -16,9 +17,16 @@ import type { OpenedToken } from './keys.ts'
 
 /** Other dates than those that are saved. */
 export interface ViewerDates {
-  readonly date_from?: string
-  readonly date_to?: string
-  readonly interval?: string
+  readonly date_from?: string | undefined
+  readonly date_to?: string | undefined
+  readonly interval?: string | undefined
+}
+
+/** A point of a chart, and which of the people behind it. */
+export interface ViewerPoint {
+  readonly point: Readonly<Record<string, unknown>>
+  readonly limit?: number | undefined
+  readonly offset?: number | undefined
 }
 
 export interface ViewedDashboard {
@@ -46,6 +54,35 @@ const seenBy =
     source,
   })
 
+/** The people behind a point of a chart that somebody else has written. The viewer writes no expression of the list. */
+const peopleSeenBy =
+  (opened: OpenedToken, { point, limit, offset }: ViewerPoint) =>
+  (chart: AskedQuery): AskedQuery => ({
+    ...seenBy(
+      opened,
+      false,
+    )({
+      kind: 'ActorsQuery',
+      select: ['person'],
+      source: { ...point, kind: chart.kind === 'FunnelsQuery' ? 'FunnelsActorsQuery' : 'InsightActorsQuery', source: chart },
+      limit,
+      offset,
+    }),
+    personProperties: opened.claims.grant.personProperties ?? [],
+  })
+
+function mayAsk({ claims: { grant } }: OpenedToken, kinds: readonly string[], attr: string | null): void {
+  const allowed: readonly string[] = grant.kinds ?? []
+  const closed = kinds.find((kind) => !allowed.includes(kind))
+  if (closed !== undefined)
+    throw invalid(
+      allowed.length > 0
+        ? `The token allows queries of the kinds ${allowed.join(', ')}, not of ${closed}.`
+        : 'The token allows no queries of its viewer. List their kinds when it is made: kinds.',
+      attr,
+    )
+}
+
 /** What the author of the page has to know; anything else might tell of values. */
 const told = (error: WaymarkError | null): string | null =>
   error === null ? null : error.code === 'not-for-viewers' ? error.detail : 'This insight could not be answered.'
@@ -71,20 +108,45 @@ export const createViewerAnswers = (saved: Saved, home: SavedHome) => {
     return { dashboard, tiles: (await saved.dashboards.whole(dashboard)).tiles.slice(0, mostTiles) }
   }
 
+  const answerOf = async (
+    opened: OpenedToken,
+    id: number,
+    dates: ViewerDates,
+    instead: (query: AskedQuery) => AskedQuery,
+    signal: AbortSignal,
+  ): Promise<{ insight: Insight; tile: DashboardTile | undefined; answer: InsightAnswer }> => {
+    const { project, claims } = opened
+    const isListed = claims.grant.insights?.includes(id) === true
+    const on = isListed ? null : await dashboardOf(opened)
+    const tile = on?.tiles.find((one) => one.insight?.id === id)?.tile
+    if (!isListed && !tile) throw notFound()
+    const insight = await saved.insights.find(project, String(id))
+    if (insight.deleted) throw notFound()
+    const asking = { refresh: 'blocking', filters: dates, instead } as const
+    const [answer] = await saved.answers.ofAll(
+      project,
+      [{ insight, ...(tile && { tile }) }],
+      asking,
+      askerOf(opened, signal),
+      tile && on ? on.dashboard : undefined,
+    )
+    return { insight, tile, answer: answer! }
+  }
+
   return {
     async insight(opened: OpenedToken, id: number, dates: ViewerDates, signal: AbortSignal): Promise<SharedInsight> {
-      const { project, claims } = opened
-      const isListed = claims.grant.insights?.includes(id) === true
-      const on = isListed ? null : await dashboardOf(opened)
-      const tile = on?.tiles.find((one) => one.insight?.id === id)
-      if (!isListed && !tile) throw notFound()
-      const insight = await saved.insights.find(project, String(id))
-      if (insight.deleted) throw notFound()
-      const asking = { refresh: 'blocking', filters: dates, instead: seenBy(opened, false) } as const
-      const place = on && tile ? ([on.dashboard, tile.tile] as const) : null
-      const asked = [{ insight, ...(place && { tile: place[1] }) }]
-      const [answer] = await saved.answers.ofAll(project, asked, asking, askerOf(opened, signal), place?.[0])
-      return shown(insight, place?.[1], answer!)
+      const { insight, tile, answer } = await answerOf(opened, id, dates, seenBy(opened, false), signal)
+      return shown(insight, tile, answer)
+    },
+
+    /** The people behind a point of an insight. */
+    async people(opened: OpenedToken, id: number, point: ViewerPoint, dates: ViewerDates, signal: AbortSignal): Promise<Answer> {
+      mayAsk(opened, ['ActorsQuery'], null)
+      const { answer, error } = (await answerOf(opened, id, dates, peopleSeenBy(opened, point), signal)).answer
+      if (answer) return answer
+      // A failed expression of the insight might tell of values that the viewer does not see.
+      if (error?.code === 'not-for-viewers' || error?.code === 'validation-failed') throw error
+      throw invalid('The people behind this point could not be listed.', 'point')
     },
 
     async dashboard(opened: OpenedToken, id: number, dates: ViewerDates, signal: AbortSignal): Promise<ViewedDashboard> {
@@ -108,14 +170,7 @@ export const createViewerAnswers = (saved: Saved, home: SavedHome) => {
     /** A query that the viewer has written. */
     async query(opened: OpenedToken, given: unknown, signal: AbortSignal): Promise<Answer> {
       const query = queryAsked(given)
-      const allowed: readonly string[] = opened.claims.grant.kinds ?? []
-      if (!allowed.includes(query.kind))
-        throw invalid(
-          allowed.length > 0
-            ? `The token allows queries of the kinds ${allowed.join(', ')}, not of ${query.kind}.`
-            : 'The token allows no queries of its viewer. List their kinds when it is made: kinds.',
-          'query__kind',
-        )
+      mayAsk(opened, kindsIn(query), 'query__kind')
       const project = await home.project(opened.project)
       const asked = { query: seenBy(opened, true)(query), refresh: 'blocking', client_query_id: null, wantsStatus: false } as const
       const outcome = await project.ask(asked, askerOf(opened, signal))

@@ -31,6 +31,7 @@ export const settingsGroups = [
       { name: 'access', title: 'Access' },
       { name: 'filters', title: 'Filters' },
       { name: 'install', title: 'Web page' },
+      { name: 'viewers', title: 'Viewer keys' },
       { name: 'capture', title: 'Capture' },
       { name: 'watching', title: 'Watching' },
       { name: 'slow', title: 'Slow queries' },

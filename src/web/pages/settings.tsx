@@ -14,6 +14,7 @@ import { CaptureSection, FiltersSection, ProjectSection } from '../settings/proj
 import { AccessSection } from '../settings/project-access.tsx'
 import { RolesSection } from '../settings/roles.tsx'
 import { SlowQueriesSection } from '../settings/slow-queries.tsx'
+import { ViewerKeysSection } from '../settings/viewer-keys.tsx'
 import { WatchingSection } from '../settings/watching.tsx'
 import { PageHead } from '../ui/parts.tsx'
 import { useChosenInSight } from '../ui/tabs.tsx'
@@ -24,6 +25,7 @@ const bodies: Readonly<Record<SectionName, FunctionComponent>> = {
   access: AccessSection,
   filters: FiltersSection,
   install: InstallSection,
+  viewers: ViewerKeysSection,
   capture: CaptureSection,
   watching: WatchingSection,
   slow: SlowQueriesSection,

@@ -74,6 +74,7 @@ const changesNothing = new Set([
   'slow_queries.explain',
   'viewer_tokens.create', // nothing is stored; the key of a project without one is its own
   'viewer.query',
+  'viewer.people',
   'ofrep.all',
   'ofrep.one',
   'agents.call', // its tools change something by other routes

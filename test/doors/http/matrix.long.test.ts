@@ -125,6 +125,7 @@ test('names are unique, and every route of a project or an organization asks for
     '/api/viewer',
     '/api/viewer/dashboards/:id',
     '/api/viewer/insights/:id',
+    '/api/viewer/insights/:id/people',
     '/api/viewer/query',
     '/embedded/:token',
     '/oauth/authorize',

@@ -412,6 +412,7 @@ export const openRights: Readonly<Record<string, readonly string[]>> = {
     'viewer.insight',
     'viewer.dashboard',
     'viewer.query',
+    'viewer.people',
   ],
   // No such domain, and no such type.
   '404 404 404 404 404 404': ['saml.metadata', 'scim.resource_type', 'scim.schema'],

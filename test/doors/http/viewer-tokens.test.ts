@@ -162,11 +162,55 @@ describe('queries of a viewer', () => {
       { kind: 'ViewerQuery', filter: filterOf('bolt'), mayJoin: true, source: count },
       { kind: 'DataTableNode', source: { kind: 'ViewerQuery', filter: filterOf('bolt'), source: count } },
       { kind: 'ActorsQuery', source: { kind: 'InsightActorsQuery', source: trend } },
-      { kind: 'TeamTaxonomyQuery' },
+      { kind: 'ActorsPropertyTaxonomyQuery', properties: ['email'] },
     ])
       expect((await ask(query, token)).status, query.kind).toBe(400)
     expect((await ask({ kind: 'DataTableNode', source: count }, token)).body.results).toEqual([[3]])
     expect((await ask(count, token, { filter: filterOf('bolt'), mayJoin: true })).body.results).toEqual([[3]])
+  })
+})
+
+describe('lists of people', () => {
+  const behind = (source: object) => ({ kind: 'ActorsQuery', source: { kind: 'InsightActorsQuery', source } })
+  const list = (id: number, token: string, body: object = {}) =>
+    held.home.call('POST', `/api/viewer/insights/${id}/people/`, { as: token, body })
+
+  test('are of an insight that the token names, with the properties that it lists', async () => {
+    const { token } = await tokenFor('acme', { kinds: ['ActorsQuery'], personProperties: ['email'] })
+    const { body } = await list(made.insight, token)
+    expect(body).toMatchObject({ columns: ['person'], hasMore: false })
+    expect(body.results).toEqual(Array(3).fill([{ id: expect.any(String), properties: { email: 'acme@x.test' } }]))
+    const bare = await tokenFor('bolt', { kinds: ['ActorsQuery'] })
+    expect((await list(made.insight, bare.token)).body.results).toEqual(Array(5).fill([{ id: expect.any(String), properties: {} }]))
+    const page = (await list(made.insight, bare.token, { point: { series: 0 }, limit: 2, offset: 4 })).body
+    expect(page).toMatchObject({ results: [[{ properties: {} }]], limit: 2, offset: 4 })
+    expect((await list(made.insight, bare.token, { date_from: '2020-01-01', date_to: '2020-01-02' })).body.results).toEqual([])
+  })
+
+  test('are of a dashboard of the token, too, and of no other insight', async () => {
+    const { token } = await tokenFor('acme', { insights: undefined, dashboard: made.dashboard, kinds: ['ActorsQuery'] })
+    expect((await list(made.tile, token)).body.results).toHaveLength(3)
+    expect((await list(made.other, token)).status).toBe(404)
+  })
+
+  test('need the kind in the token, and a point of the chart; no expression is read', async () => {
+    const closed = await tokenFor('acme')
+    expect((await list(made.insight, closed.token)).body).toMatchObject({ detail: expect.stringContaining('allows no queries') })
+    const { token } = await tokenFor('acme', { kinds: ['ActorsQuery'], insights: [made.insight, made.sql] })
+    for (const body of [{ point: { select: ['properties.email'] } }, { point: { series: 7 } }, { limit: 100_000 }])
+      expect((await list(made.insight, token, body)).status, JSON.stringify(body)).toBe(400)
+    for (const body of [{ point: { source: count } }, { filter: filterOf('bolt') }, { search: 'bolt' }, { select: ['properties.email'] }])
+      expect((await list(made.insight, token, body)).body).toMatchObject({ columns: ['person'], results: { length: 3 } })
+    expect((await list(made.sql, token)).body).toMatchObject({ detail: expect.any(String) })
+  })
+
+  test('of own queries need the kind of the chart, too', async () => {
+    const { token } = await tokenFor('acme', { kinds: ['ActorsQuery'] })
+    expect((await ask(behind(trend), token)).body).toMatchObject({ detail: expect.stringContaining('not of TrendsQuery') })
+    const both = await tokenFor('acme', { kinds: ['ActorsQuery', 'TrendsQuery'] })
+    expect((await ask(behind(trend), both.token)).body.results).toHaveLength(3)
+    const filtered = { ...behind(trend), properties: [{ type: 'person', key: 'email', operator: 'exact', value: 'acme@x.test' }] }
+    expect((await ask(filtered, both.token)).body).toMatchObject({ detail: expect.stringContaining('A viewer cannot read') })
   })
 })
 
@@ -223,7 +267,7 @@ describe('a token', () => {
       ['no filter', signed({ ...payload, filter: undefined }, key)],
       ['an empty filter', signed({ ...payload, filter: [] }, key)],
       ['insights that are no ids', signed({ ...payload, insights: ['*'] }, key)],
-      ['a kind that viewers lack', signed({ ...payload, kinds: ['TeamTaxonomyQuery'] }, key)],
+      ['a kind that viewers lack', signed({ ...payload, kinds: ['EventsQuery'] }, key)],
       ['half a token', head],
       ['no JSON', 'a.b.c'],
       ['too many characters', `${head}.${'A'.repeat(9000)}.${signature}`],

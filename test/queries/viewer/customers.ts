@@ -1,5 +1,5 @@
 import { random } from '../../../bench/random.ts'
-import { open, type Project, type Query, type QueryError, type Waymark } from '../../../src/index.ts'
+import { type OpenOptions, open, type Project, type Query, type QueryError, type Waymark } from '../../../src/index.ts'
 
 // Two projects: one with the events of three customers, one with those of one of them. What a viewer of the first sees is what the second one answers.
 
@@ -24,9 +24,10 @@ function eventsOf(seed: number, count: number): Sent[] {
     const customer = customers[Math.floor(draw() * customers.length)]!
     const person = draw() < 0.2 ? 'shared' : customer
     const event = names[Math.floor(draw() * names.length)]!
+    const id = `${person}-${Math.floor(draw() * 12)}`
     return {
       event: customer === 'bolt' && i % 5 === 0 ? 'bolt only' : event,
-      distinct_id: `${person}-${Math.floor(draw() * 12)}`,
+      distinct_id: id,
       timestamp: new Date(now.getTime() - draw() * 30 * day).toISOString(),
       uuid: `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`,
       properties: {
@@ -36,7 +37,7 @@ function eventsOf(seed: number, count: number): Sent[] {
         secret: customer === 'bolt' ? `bolt-secret-${i}` : String(Math.floor(draw() * 9)),
         $session_id: `${customer}-${Math.floor(i / 4)}`,
         $current_url: `https://${customer}.example.com/${Math.floor(draw() * 5)}`,
-        $set: { email: `${person}@example.com`, plan: 'pro' },
+        $set: { email: `${person}@example.com`, plan: 'pro', code: id },
       },
     }
   })
@@ -48,8 +49,8 @@ export interface Customers {
   readonly own: Project
 }
 
-export async function openCustomers(count = 2000): Promise<Customers> {
-  const directory = await open({ dataDir: ':memory:', clock: () => now })
+export async function openCustomers(count = 2000, engine: Pick<OpenOptions, 'engine'> = {}): Promise<Customers> {
+  const directory = await open({ dataDir: ':memory:', clock: () => now, ...engine })
   const all = await directory.createProject({ name: 'all', timezone: 'UTC' })
   const own = await directory.createProject({ name: 'acme', timezone: 'UTC' })
   const events = eventsOf(7, count)

@@ -12,7 +12,7 @@ import { tileWidth } from '../../../service/sharing/embed-style.ts'
 import { sharedInsightJson } from '../../../service/sharing/shared-json.ts'
 import type { SharedInsight } from '../../../service/sharing/shared-view.ts'
 import { tilePicture } from '../../../service/sharing/tile-picture.ts'
-import type { ViewedDashboard } from '../../../service/viewers/answers.ts'
+import type { ViewedDashboard, ViewerDates } from '../../../service/viewers/answers.ts'
 import type { OpenedToken } from '../../../service/viewers/keys.ts'
 import { refusedToken } from '../../../service/viewers/tokens.ts'
 import { type ViewerAnswer, viewerSchema } from '../../answers/sharing.ts'
@@ -28,10 +28,9 @@ const opened = ({ app, request }: Visit): Promise<OpenedToken> => {
 }
 
 const [leastWidth, mostWidth, leastHeight, mostHeight] = [120, 2400, 80, 1600]
+const dates = { date_from: text({ max: 40 }).optional(), date_to: text({ max: 40 }).optional(), interval: text({ max: 10 }).optional() }
 const looks = z.object({
-  date_from: text({ max: 40 }).optional(),
-  date_to: text({ max: 40 }).optional(),
-  interval: text({ max: 10 }).optional(),
+  ...dates,
   width: integer(leastWidth, mostWidth).optional(),
   height: integer(leastHeight, mostHeight).optional(),
 })
@@ -51,10 +50,11 @@ interface Size {
   readonly height?: number | undefined
 }
 
+const chosenDates = (given: ViewerDates): ViewerDates =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''))
 const readLooks = ({ query }: Visit) => {
   const { width, height, ...given } = check(looks, Object.fromEntries(query))
-  const dates = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''))
-  return { size: { width, height }, dates }
+  return { size: { width, height }, dates: chosenDates(given) }
 }
 
 /** The chart, and the table of its numbers. */
@@ -104,6 +104,16 @@ const queryInput = z.object({
   height: integer(leastHeight, mostHeight).optional(),
 })
 
+const mostPeople = 1000
+const peopleInput = z.object({
+  ...dates,
+  point: jsonObject('query').optional().meta({
+    description: 'As in an `InsightActorsQuery` or a `FunnelsActorsQuery`, without its source: `{"series": 0, "day": "2026-03-01"}`',
+  }),
+  limit: integer(1, mostPeople).optional(),
+  offset: integer(0).optional(),
+})
+
 export const viewer = defineResource({
   name: 'viewer',
   summary: 'What the viewers of another application see, by a token that it has made for them ([viewers.md](viewers.md))',
@@ -144,6 +154,20 @@ export const viewer = defineResource({
         const insight = await visit.app.viewers.answers.insight(token, idIn(visit), dates, visit.request.signal)
         const { timezone } = token.project
         return unlessKnown(visit, { timezone, insight: { ...sharedInsightJson(insight), ...markupOf(insight, size, timezone) } })
+      },
+    }),
+    row({
+      method: 'POST',
+      path: 'insights/:id/people',
+      name: 'people',
+      summary: 'The people behind a point of an insight, for tokens with the kind `ActorsQuery`',
+      isFromElsewhere: true,
+      body: peopleInput,
+      handle: async (visit) => {
+        const token = await opened(visit)
+        const { point = {}, limit, offset, ...given } = check(peopleInput, visit.body)
+        const asked = { point, limit, offset }
+        return (await visit.app.viewers.answers.people(token, idIn(visit), asked, chosenDates(given), visit.request.signal)).object
       },
     }),
     row({

@@ -41,9 +41,10 @@ export const compileFor = (
 const budgetOf = ({ limits: { memoryLimit, threads } }: QueryProject): Budget | undefined =>
   memoryLimit === undefined || threads === undefined ? undefined : { bytes: memoryLimit / 2, threads }
 
-export const statementOf = ({ sql, params, columns }: Compiled['printed'], timezone: string): Statement => ({
+export const statementOf = ({ sql, params, columns, attached }: Compiled['printed'], timezone: string): Statement => ({
   sql,
   params,
+  ...(attached && { attached }),
   columns: columns.map(({ name, type }) => ({ name, type, typeName: shownTypeName(type, timezone) })),
 })
 

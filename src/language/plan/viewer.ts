@@ -63,6 +63,7 @@ function checkReads(query: TypedQuery, rules: ViewerRules): void {
   const members = rules.mayJoin ? setsOfMembers(query) : new Set<TypedSource>()
   walk(query, {
     source(source) {
+      if (source.kind === 'attached') throw refused(`the table ${source.table.name}`, source)
       if (source.kind !== 'scan' || members.has(source)) return
       if (!readable.has(source.table)) throw refused(`the table ${shownTable(source.table)}`, source)
       for (const read of source.reads) if (!isAllowed(read, rules)) throw refused(shownRead(read), source)
@@ -92,7 +93,7 @@ function isAllowed({ via, field, json }: Read, { personProperties, mayJoin }: Vi
 
 const shownTable = (name: string) => name.replace(/^@/, '')
 const shownRead = ({ via, field, json }: Read) => [...via, field, ...(json?.path ?? [])].join('.')
-const refused = (what: string, { span }: ScanSource) => new QueryError('not-for-viewers', { what }, span)
+const refused = (what: string, { span }: Pick<ScanSource, 'span'>) => new QueryError('not-for-viewers', { what }, span)
 
 /**
  * Before: a scan of `events`. After: `(WITH seen AS MATERIALIZED (SELECT … FROM events WHERE <filter>) SELECT … FROM seen)`.

@@ -42,7 +42,11 @@ export interface AttachedProperties {
 /** What a project may read. */
 export interface Attached {
   readonly tables: Readonly<Record<string, AttachedTable>>
+  /** Why tables with this first name are not there. */
+  readonly unavailable: Readonly<Record<string, string>>
   readonly properties: readonly AttachedProperties[]
+  /** Changes whenever an answer may. */
+  readonly version: string
 }
 
 /** A property that is a column of an attached table. */

@@ -128,4 +128,3 @@ function keyRead(table: string, { via }: Read, { by }: AttachedProperty, reads: 
   reads.push(made)
   return made
 }
-

@@ -228,7 +228,8 @@ class Survey {
         const columns = source.lookup ? attachedLookup : source.table.columns
         for (const { name: column, type } of columns) {
           const name = columnKey(source.alias, column)
-          if (!isFixed(type)) this.columns.set(name, this.source({ kind: 'column', name, atOnce: this.atOnce(scopeOf(unknownRows)), weight: 0 }))
+          if (!isFixed(type))
+            this.columns.set(name, this.source({ kind: 'column', name, atOnce: this.atOnce(scopeOf(unknownRows)), weight: 0 }))
         }
         return unknownRows
       }

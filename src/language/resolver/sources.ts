@@ -141,7 +141,14 @@ function bindTable(session: Session, source: TableSource, scope: Scope): Binding
     const { viewNames = [], project } = session.context
     const attached = own(project.attached?.tables ?? {}, name)
     if (attached) return bindAttached(session, attached, source)
-    const known = [...Object.keys(tables).filter((t) => !tables[t]!.internal), ...scope.ctes.keys(), ...viewNames, ...Object.keys(project.attached?.tables ?? {})]
+    const reason = source.chain.length === 2 ? own(project.attached?.unavailable ?? {}, source.chain[0]!) : undefined
+    if (reason !== undefined) throw new QueryError('attached-unreadable', { name, reason }, source.span)
+    const known = [
+      ...Object.keys(tables).filter((t) => !tables[t]!.internal),
+      ...scope.ctes.keys(),
+      ...viewNames,
+      ...Object.keys(project.attached?.tables ?? {}),
+    ]
     throw new QueryError('unknown-table', { name, candidates: nearestSpellings(name, known) }, source.span)
   }
   if (source.columnAliases.length)

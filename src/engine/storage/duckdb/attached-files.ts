@@ -2,7 +2,7 @@ import type { AttachedColumn, AttachedTable } from '../../../language/catalog/at
 import { filesOf, typeOfStored } from '../../../language/dialects/duckdb/attached.ts'
 import { reasonWithoutPaths } from './attached-failure.ts'
 import { identifier, text } from './instance.ts'
-import { inOwnInstance, saidOf } from './writing/parquet-of-rows.ts'
+import { inOwnInstance, readOf, saidOf } from './writing/parquet-of-rows.ts'
 
 // What attached files hold. An instance of its own looks into them, which can read their folder only.
 
@@ -52,4 +52,29 @@ async function asked(
     throw new Error(reasonWithoutPaths(error instanceof Error ? error.message : String(error), files), { cause: error })
   }
   return rows
+}
+
+interface Lines {
+  /** A file of JSON objects, one a line. */
+  readonly lines: string
+  readonly columns: readonly { readonly name: string; readonly type: string }[]
+  /** Bytes of a line. */
+  readonly longest: number
+  /** A Parquet file of these rows. */
+  readonly file: string
+  /** Both files are in it. */
+  readonly folder: string
+}
+
+const leastLine = 1024 ** 2
+
+export async function parquetOfLines({ lines, columns, longest, file, folder }: Lines, signal?: AbortSignal): Promise<void> {
+  const rows = readOf(lines, columns, Math.max(leastLine, longest + 1))
+  try {
+    await inOwnInstance({ folder, memory, signal }, (connection) =>
+      connection.run(`COPY (SELECT * FROM ${rows}) TO ${text(file)} (FORMAT parquet, COMPRESSION zstd)`),
+    )
+  } catch (error) {
+    throw saidOf(error)
+  }
 }

@@ -4,6 +4,7 @@ import { type DownloadFormat, downloadFormats } from '../../project.ts'
 import { chartTable, isSiteTable } from '../../queries/answers/chart-table.ts'
 import { type ShownColumn, shownTable } from '../../queries/answers/rows.ts'
 import type { AnswerWarning } from '../../queries/query-types.ts'
+import { attachOptions } from './attach.ts'
 import { type Command, wrongUsage } from './command.ts'
 import {
   currencyRatesOption,
@@ -33,6 +34,7 @@ export const query: Command = {
     project: projectOption,
     recovery: recoveryOption,
     'currency-rates': currencyRatesOption,
+    ...attachOptions,
     format: { value: 'F', summary: `one of ${formats.join(', ')}`, default: 'table' },
     out: { value: 'FILE', summary: `write all rows to a file, without a row limit, as ${downloadFormats.join(', ')}; - for the output` },
   },

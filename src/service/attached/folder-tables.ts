@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import type { AttachedTable } from '../../language/catalog/attached.ts'
@@ -64,7 +65,9 @@ async function tableOf(root: string, { table: name, format, paths }: Found, twic
     if (outside >= 0) return failed('a link leads out of the attached folder.')
     const facts = await Promise.all(files.map((file) => stat(file)))
     const last = Math.max(...facts.map(({ mtimeMs }) => mtimeMs))
-    const version = facts.map(({ ino, mtimeMs, size }, i) => `${files[i]} ${ino} ${mtimeMs} ${size}`).join('\n')
+    const version = createHash('sha256')
+      .update(JSON.stringify([files, facts.map(({ ino, mtimeMs, size }) => [ino, mtimeMs, size])]))
+      .digest('base64')
     return { name, format, files, asOf: new Date(last).toISOString(), version }
   } catch (error) {
     return failed(`its file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`)

@@ -424,3 +424,9 @@ describe('who sees it', () => {
     })
   })
 })
+
+test('a cohort says that it cannot have such a condition', async () => {
+  const condition = { type: 'person', key: 'billing.customers.tier', value: 'gold', operator: 'exact' }
+  const created = project.cohorts.create({ name: 'Gold', filters: { properties: { type: 'AND', values: [condition] } } })
+  await expect(created).rejects.toMatchObject({ code: 'unsupported-syntax', detail: expect.stringContaining('billing.customers') })
+})

@@ -32,7 +32,7 @@ export function typeOfStored(stored: string): SqlType {
 
 const integers = new Set(['TINYINT', 'SMALLINT', 'INTEGER', 'UTINYINT', 'USMALLINT', 'UINTEGER'])
 
-function valueOf({ name, stored }: AttachedColumn): string {
+function read({ name, stored }: AttachedColumn): string {
   const column = identifier(name)
   if (integers.has(stored)) return `CAST(${column} AS BIGINT)`
   if (stored === 'FLOAT' || stored === 'UHUGEINT') return `CAST(${column} AS DOUBLE)`
@@ -53,16 +53,16 @@ export function filesOf({ format, files, columns }: Pick<AttachedTable, 'format'
 }
 
 /** Times as texts of the form that properties have. */
-const jsonValueOf = (column: AttachedColumn): string => {
-  const value = valueOf(column)
+const asJson = (column: AttachedColumn): string => {
+  const value = read(column)
   return column.stored.startsWith('TIMESTAMP') ? `strftime(${value}, '%Y-%m-%dT%H:%M:%S.%fZ')` : value
 }
 
 export function attachedRows({ table, lookup }: AttachedSource): string {
   if (!lookup)
-    return `SELECT ${table.columns.map((column) => `${valueOf(column)} AS ${identifier(column.name)}`).join(', ')} FROM ${filesOf(table)}`
+    return `SELECT ${table.columns.map((column) => `${read(column)} AS ${identifier(column.name)}`).join(', ')} FROM ${filesOf(table)}`
   const columns = table.columns.filter(({ name }) => lookup.columns.includes(name))
-  const document = `json_object(${columns.map((column) => `${literal(column.name)}, ${jsonValueOf(column)}`).join(', ')})`
+  const document = `json_object(${columns.map((column) => `${literal(column.name)}, ${asJson(column)}`).join(', ')})`
   const key = `CAST(${identifier(lookup.key)} AS VARCHAR)`
   // The keys were unique when the file was looked at; a file that has changed since must not multiply events.
   return (

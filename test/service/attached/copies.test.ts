@@ -82,7 +82,7 @@ describe.skipIf(missing)('of a PostgreSQL', () => {
     )
     await postgres.sql.run(
       `INSERT INTO plans VALUES ('acme', 4, 0.5, 12.50, 1e20, true, 'b5f3c1de-2c3b-4a6f-9b8e-0123456789ab', '2026-01-02', '2026-01-02 03:04:05.678901',
-       '2026-01-02 03:04:05+02', ARRAY['a', 'b'], '{"x": "line\\nbreak"}', 'happy', '\\x00ff'), (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`,
+       '2026-01-02 03:04:05+02', ARRAY['a', 'b'], '{"x":"line\\nbreak"}', 'happy', '\\x00ff'), (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`,
     )
     await postgres.sql.run('CREATE TABLE "none" (a int)')
     await postgres.sql.run('CREATE VIEW large AS SELECT n, n * 2 AS twice FROM generate_series(1, 5000) AS t(n)')
@@ -114,7 +114,7 @@ describe.skipIf(missing)('of a PostgreSQL', () => {
       'raw String',
     ])
     const first = ['acme', 4, 0.5, 12.5, 1e20, 1, 'b5f3c1de-2c3b-4a6f-9b8e-0123456789ab', '2026-01-02', '2026-01-02T03:04:05.678901Z']
-    const last = ['2026-01-02T01:04:05Z', '["a","b"]', '{"x": "line\\nbreak"}', 'happy', '\\x00ff']
+    const last = ['2026-01-02T01:04:05Z', '["a","b"]', '{"x":"line\\nbreak"}', 'happy', '\\x00ff']
     expect(results).toEqual([[...first, ...last], Array.from({ length: 14 }, () => null)])
     expect(attached).toEqual([{ table: 'crm.plans', as_of: expect.stringMatching(/Z$/) }])
     expect((await sql('select count(), sum(twice) from crm.large')).results).toEqual([[5000, 25_005_000]])
@@ -137,14 +137,14 @@ describe.skipIf(missing)('of a PostgreSQL', () => {
     await postgres.sql.run('CREATE TABLE changing AS SELECT 1 AS a')
     const before = await seenAt('2026-01-01T00:00:00Z', one, dataDir)
     expect(before.seen.tables['crm.changing']).toMatchObject({ asOf: '2026-01-01T00:00:00.000Z' })
-    await postgres.sql.run('ALTER TABLE changing ADD b int')
+    await postgres.sql.run('BEGIN; ALTER TABLE changing ADD b int; COMMIT')
     const early = await seenAt('2026-01-01T00:59:00Z', one, dataDir)
     expect(early.seen).toEqual(before.seen)
     const due = await seenAt('2026-01-01T01:00:00Z', one, dataDir)
     expect(due.seen.tables['crm.changing']).toMatchObject({ asOf: '2026-01-01T01:00:00.000Z' })
     expect(due.seen.tables['crm.changing']!.columns.map(({ name }) => name)).toEqual(['a', 'b'])
     expect(due.seen.version).not.toBe(early.seen.version)
-    await postgres.sql.run('DROP TABLE changing')
+    await postgres.sql.run('BEGIN; DROP TABLE changing; COMMIT')
     const old = await seenAt('2026-01-01T03:00:00Z', one, dataDir)
     expect(old.seen.tables['crm.changing']).toMatchObject({
       asOf: '2026-01-01T01:00:00.000Z',

@@ -26,6 +26,7 @@ import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { DailySalts } from './events/ingestion/cookieless/salts.ts'
 import type { Transformations } from './events/ingestion/transforming/ports.ts'
+import type { CurrencyRates } from './language/types/currency-rates.ts'
 import type { States } from './lib/flow/states.ts'
 import { loadTracing } from './lib/flow/tracing.ts'
 import { withoutTrailingSlashes } from './lib/text/without-trailing-slashes.ts'
@@ -476,16 +477,18 @@ function openExportsOf(options: Located, accounts: Accounts, { instance, box, pr
   })
 }
 
-/** What lies beside the events. Undefined: nothing is attached. */
-async function openAttached(
-  { attach, attachEveryMinutes = 60, dataDir }: Located,
+/** What the operator gives to questions beside the events. */
+async function openBeside(
+  { attach, attachEveryMinutes = 60, currencyRates, dataDir }: Located,
   clock: () => Date,
   organizations: () => Promise<number>,
   report: (error: unknown) => void,
-): Promise<AttachedTables | undefined> {
-  if (attach === undefined) return undefined
-  const home = { attachments: attachmentsOf(attach), dataDir: dataDir === ':memory:' ? null : resolve(dataDir) }
-  return AttachedTables.open({ ...home, everyMs: attachEveryMinutes * 60_000, clock, organizations, report })
+): Promise<{ readonly currencyRates: CurrencyRates | undefined; readonly attached: AttachedTables | undefined }> {
+  const rates = currencyRates === undefined ? undefined : await readCurrencyRates(currencyRates)
+  if (attach === undefined) return { currencyRates: rates, attached: undefined }
+  const places = { attachments: attachmentsOf(attach), dataDir: dataDir === ':memory:' ? null : resolve(dataDir) }
+  const every = { everyMs: attachEveryMinutes * 60_000, clock }
+  return { currencyRates: rates, attached: await AttachedTables.open({ ...places, ...every, organizations, report }) }
 }
 
 /** What owners get mails about. */
@@ -564,11 +567,9 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
     const onError = options.onError ?? warn
     if (lock) await prepare(dataDir, lock, options, onError)
     const clock = options.clock ?? (() => new Date())
-    const currencyRates = options.currencyRates === undefined ? undefined : await readCurrencyRates(options.currencyRates)
     const storage = storageOptions(options, lock?.lastOwner ?? 'closed')
-    const { memoryLimit, listMemory, threads, engine } = options
-    const besideDirs = attachedFolders(options.attach)
-    if (options.isolate) backends = new RemoteBackends({ dataDir, memoryLimit, listMemory, threads, besideDirs, engine, storage }, onError)
+    const { engine } = options
+    if (options.isolate) backends = openRemote(options, dataDir, storage, onError)
     instance = await openInstanceFor(options, dataDir)
     const adopt = (ids: readonly number[]) => applyAll(projects, ids, onError)
     const opened = backends ?? (cluster ? await cluster.backends(instance, adopt) : await openLocal(instance, engine, storage, onError))
@@ -579,12 +580,11 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
     let watching: OpenedWatching | undefined
     const salts = cluster?.salts ?? new DailySalts(clock, lock && openSaltFile(dataDir, { isCopy: lock.lastOwner === 'copied' }))
     endSweeping = together(salts.sweepRegularly(onError), cluster?.states.sweepRegularly(onError))
-    const attached = await openAttached(options, clock, () => accounts.context.store.read.organizations.count({}), onError)
+    const beside = await openBeside(options, clock, () => accounts.context.store.read.organizations.count({}), onError)
     const projects = new OpenProjects({
       backends: opened,
       clock,
-      currencyRates,
-      attached,
+      ...beside,
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
       countImported: (id, events) => accounts.historicalImports.count(id, events),
@@ -650,7 +650,7 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
       cluster,
       accounts,
       projects,
-      attached,
+      attached: beside.attached,
       exports,
       plugins,
       resealing,
@@ -749,6 +749,13 @@ async function mustHaveControl(dataDir: string): Promise<void> {
   const reason = 'control.duckdb is missing, but projects exist. Restore it from a backup, or move the folders in projects/ away.'
   throw new WaymarkError('unusable-directory', { dataDir, reason })
 }
+
+const openRemote = (
+  { memoryLimit, listMemory, threads, attach, engine }: OpenOptions,
+  dataDir: string,
+  storage: StorageOptions,
+  report: (error: unknown) => void,
+) => new RemoteBackends({ dataDir, memoryLimit, listMemory, threads, besideDirs: attachedFolders(attach), engine, storage }, report)
 
 const openLocal = async (instance: Instance, engine: EngineChoice | undefined, storage: StorageOptions, report: (error: unknown) => void) =>
   localBackends(await openStores(instance, engine, storage), createAdmission(instance.concurrency), instance, report)

@@ -213,7 +213,7 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
   },
   'attached-unreadable': {
     text: (d) => `The attached table \`${excerpt(d.name)}\` cannot be read: ${d.reason}`,
-    suggestion: () => 'Whoever runs the server has attached it, and can repair its file or connection.',
+    suggestion: () => 'The operator of the server has attached it, and can repair its file or connection.',
     status: 400,
   },
   'attached-ambiguous': {

@@ -14,9 +14,9 @@ import {
   type Outcome,
 } from '../http/commands/directory-commands.ts'
 import type { PreparedTarget } from '../library/import-threads.ts'
-import { attachOf } from './attach.ts'
-import { clickhouseOption, engineOf, postgresOption } from './clickhouse-option.ts'
 import { type Output, type Values, wrongUsage } from './command.ts'
+import { attachOf } from './options/attach.ts'
+import { clickhouseOption, engineOf, postgresOption } from './options/clickhouse-option.ts'
 import { runningServer } from './running-server.ts'
 
 export const dataOption = { value: 'DIR', summary: 'the data directory', default: './data' } as const

@@ -4,7 +4,6 @@ import { type DownloadFormat, downloadFormats } from '../../project.ts'
 import { chartTable, isSiteTable } from '../../queries/answers/chart-table.ts'
 import { type ShownColumn, shownTable } from '../../queries/answers/rows.ts'
 import type { AnswerWarning } from '../../queries/query-types.ts'
-import { attachOptions } from './attach.ts'
 import { type Command, wrongUsage } from './command.ts'
 import {
   currencyRatesOption,
@@ -16,6 +15,7 @@ import {
   recoveryOption,
   withDirectory,
 } from './directory.ts'
+import { attachOptions } from './options/attach.ts'
 import { tableText } from './table-text.ts'
 import { writeDownload } from './write-download.ts'
 

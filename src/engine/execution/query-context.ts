@@ -130,7 +130,8 @@ function contextOfViewer(context: QueryContext, viewer: ViewerQuery): QueryConte
     throw new QueryError('not-for-viewers', { what })
   }
   const [action, cohort] = [closed('actions'), closed('cohorts')]
-  return { ...known, viewNames: [], view: () => undefined, action, actionCondition: action, cohort, viewer: rules }
+  const project = { ...known.project, attached: undefined }
+  return { ...known, project, viewNames: [], view: () => undefined, action, actionCondition: action, cohort, viewer: rules }
 }
 
 /** Computed on demand: needed only for unknown names, which are rare. */

@@ -16,7 +16,7 @@ const connectMs = 15_000
 /** For one piece of rows, or the plan of a table. */
 const silentMs = 5 * 60_000
 const rowsPerPiece = 2_000
-export const mostTables = 100
+const mostTables = 100
 const mostRows = 50_000_000
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`

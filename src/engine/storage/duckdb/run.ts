@@ -6,7 +6,7 @@ import { type ScheduledStatement, type StatementScheduler, unscheduled } from '.
 import type { RowsFile, RunOptions, Statement, Statements, StreamOptions, TakePart, WrittenRows } from '../../execution/ports.ts'
 import { withinReserve } from '../files/disk-reserve.ts'
 import { BatchBuilder, type BatchShape, WideColumns } from './arrow.ts'
-import { attachedFailure } from './attached-failure.ts'
+import { attachedFailure } from './attached/failure.ts'
 import { engineError } from './engine-errors.ts'
 import { type Instance, isDiskFull } from './instance.ts'
 import type { MemoryWatch } from './memory-watch.ts'

@@ -1,7 +1,7 @@
-import type { OpenOptions } from '../../engine.ts'
-import type { AttachedSource } from '../../service/attached/options.ts'
-import { millisecondsOf } from './backup.ts'
-import { type Values, wrongUsage } from './command.ts'
+import type { OpenOptions } from '../../../engine.ts'
+import type { AttachedSource } from '../../../service/attached/options.ts'
+import { type Values, wrongUsage } from '../command.ts'
+import { millisecondsOf } from './durations.ts'
 
 // Tables beside the events, as options: only who starts the server names folders and addresses.
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
-import { QueryError } from '../../../errors/errors.ts'
-import type { AttachedTable } from '../../../language/catalog/attached.ts'
-import { excerpt } from '../../../lib/text/excerpt.ts'
+import { QueryError } from '../../../../errors/errors.ts'
+import type { AttachedTable } from '../../../../language/catalog/attached.ts'
+import { excerpt } from '../../../../lib/text/excerpt.ts'
 
 /** The reason in DuckDB's message, without the folders of the operator. */
 export function reasonWithoutPaths(message: string, files: readonly string[]): string {

@@ -1,8 +1,8 @@
-import type { AttachedColumn, AttachedTable } from '../../../language/catalog/attached.ts'
-import { filesOf, typeOfStored } from '../../../language/dialects/duckdb/attached.ts'
-import { reasonWithoutPaths } from './attached-failure.ts'
-import { identifier, text } from './instance.ts'
-import { inOwnInstance, readOf, saidOf } from './writing/parquet-of-rows.ts'
+import type { AttachedColumn, AttachedTable } from '../../../../language/catalog/attached.ts'
+import { filesOf, typeOfStored } from '../../../../language/dialects/duckdb/attached.ts'
+import { identifier, text } from '../instance.ts'
+import { inOwnInstance, readOf, saidOf } from '../writing/parquet-of-rows.ts'
+import { reasonWithoutPaths } from './failure.ts'
 
 // What attached files hold. An instance of its own looks into them, which can read their folder only.
 

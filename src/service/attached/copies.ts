@@ -18,9 +18,18 @@ const noteName = 'copy.json'
 export async function lastCopy(home: string): Promise<Copy | null> {
   const text = await readFile(join(home, noteName), 'utf8').catch(() => null)
   if (text === null) return null
-  const note: unknown = JSON.parse(text)
+  const note = parsed(text)
   if (!isObject(note) || typeof note.folder !== 'string' || typeof note.copied_at !== 'string') return null
   return { folder: join(home, note.folder), copiedAt: note.copied_at }
+}
+
+/** A note that cannot be read is as good as none: the copy is made again. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
 /** `fill` writes the files. What a process that was killed has begun is removed; the copy before is kept until the next one, for queries that read it. */

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ToolCall } from '../../../src/doors/agents/tool.ts'
+import { describeData } from '../../../src/doors/agents/tools/describe.ts'
 import { type LocalWaymark, open } from '../../../src/engine.ts'
 import type { LocalProject } from '../../../src/project.ts'
 
@@ -282,6 +284,48 @@ describe('what an answer says', () => {
     const answer = await project.query({ kind: 'SqlLikeQuery', query: 'select * from billing.plans', explain: true } as never)
     expect(JSON.stringify(answer)).not.toContain(folder)
     expect(JSON.stringify(answer)).toContain('read_parquet')
+  })
+})
+
+describe('where statements are written', () => {
+  test('the schema and the completion know the tables and their columns', async () => {
+    const { tables } = (await project.query({ kind: 'DatabaseSchemaQuery' })) as unknown as {
+      tables: Record<string, { type: string; fields: Record<string, { type: string }> }>
+    }
+    expect(tables['billing.customers']).toMatchObject({
+      type: 'attached',
+      fields: { email: { type: 'string' }, tier: { type: 'string' }, score: { type: 'integer' } },
+    })
+    const complete = async (query: string) => {
+      const at = { startPosition: query.length, endPosition: query.length }
+      const { suggestions } = (await project.query({ kind: 'HogQLAutocomplete', language: 'hogQL', query, ...at } as never)) as unknown as {
+        suggestions: { label: string }[]
+      }
+      return suggestions.map(({ label }) => label)
+    }
+    expect(await complete('select * from ')).toContain('billing.plans')
+    expect(await complete('select p.tier from billing.customers p where p.')).toEqual(expect.arrayContaining(['email', 'tier', 'score']))
+  })
+
+  test('an agent is told of them', async () => {
+    const call: Pick<ToolCall, 'api' | 'signal' | 'project'> = {
+      project: async () => ({ id: 1, timezone: 'UTC' }) as never,
+      signal: undefined as never,
+      api: {
+        call: async ({ path, body }: { path: readonly unknown[]; body?: { query: { kind: string } } }) => {
+          if (body) return project.query(body.query as never)
+          return path[2] === 'groups_types' ? [] : { count: 0, results: [] }
+        },
+      } as never,
+    }
+    const { content } = await describeData.run({ project: 1 } as never, call as ToolCall)
+    expect(JSON.stringify(content)).toMatch(/billing\.customers.*email string, tier string, score integer/)
+  })
+
+  test('an engine in another process reads the folder too, and no other', async () => {
+    await using other = await open({ dataDir: join(folder, 'isolated'), isolate: true, attach: { billing: join(folder, 'billing') } })
+    const its = await other.createProject({ name: 'Shop' })
+    expect(await sql('select company from billing.plans order by 1', its)).toEqual([['acme'], ['globex'], ['initech']])
   })
 })
 

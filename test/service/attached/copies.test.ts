@@ -58,6 +58,10 @@ test('a copy is there as a whole or not at all, and the one before it stays for 
   expect([await readdir(first.folder), await readdir(second.folder)]).toEqual([['a'], ['b']])
   await makeCopy(home, new Date(4000), named('c'))
   expect((await readdir(home)).length).toBe(3)
+  await writeFile(join(home, 'copy.json'), '{"folder":')
+  expect(await lastCopy(home)).toBe(null)
+  await makeCopy(home, new Date(5000), named('d'))
+  expect(await lastCopy(home)).toMatchObject({ copiedAt: '1970-01-01T00:00:05.000Z' })
 })
 
 test('a server that is not there: no password in the report, and the name says why', async () => {

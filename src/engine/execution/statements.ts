@@ -52,7 +52,7 @@ export function readsTables({ planned }: Compiled): boolean {
   let found = false
   walk(planned, {
     source({ kind }) {
-      found ||= kind === 'scan'
+      found ||= kind === 'scan' || kind === 'attached'
     },
   })
   return found

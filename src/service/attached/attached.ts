@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { Attached, AttachedTable } from '../../language/catalog/attached.ts'
-import { type Copy, lastCopy, makeCopy } from './copies.ts'
+import { type Copy, CopyRefusal, lastCopy, makeCopy } from './copies.ts'
 import { describedTable } from './describe.ts'
 import { type FolderTable, tablesOfFolder } from './folder-tables.ts'
 import type { Attachment } from './options.ts'
@@ -41,6 +41,12 @@ const messageOf = (error: unknown): string => {
   const { code } = error as NodeJS.ErrnoException
   return error instanceof WaymarkError ? error.detail : error.message || (code ?? error.name)
 }
+/** For those who ask: no host, and no folder. */
+function reasonOf(error: unknown): string {
+  if (error instanceof CopyRefusal || error instanceof WaymarkError) return messageOf(error)
+  const { code, name } = error as NodeJS.ErrnoException
+  return `It could not be copied (${code ?? name}). The log of the server says more.`
+}
 const shownAge = (copy: Copy | null) => (copy ? `its copy of ${copy.copiedAt} is used` : 'there is no copy yet')
 
 export class AttachedTables {
@@ -74,7 +80,7 @@ export class AttachedTables {
     return made
   }
 
-  /** Begins to make copies, now those that are due. */
+  /** Looks at the files, and begins to make copies: now those that are due. */
   begin(): void {
     const { everyMs, clock } = this.home
     const round = async () => {
@@ -85,10 +91,14 @@ export class AttachedTables {
       if (this.closing.signal.aborted) return
       this.copying = round().catch(this.home.report)
       void this.copying.finally(() => {
-        if (!this.closing.signal.aborted) this.timer = setTimeout(again, Math.min(everyMs, longestTimerMs)).unref()
+        if (this.closing.signal.aborted) return
+        const hasFailed = this.copies.some(({ failure }) => failure !== null)
+        this.timer = setTimeout(again, Math.min(everyMs, hasFailed ? retryMs : longestTimerMs)).unref()
       })
     }
     if (this.copies.length > 0) again()
+    // The first question need not wait for what is in the files.
+    void this.refreshed().catch((error) => this.closing.signal.aborted || this.home.report(error))
   }
 
   /** Resolves when each copy was tried once more: for commands. */
@@ -187,13 +197,15 @@ export class AttachedTables {
       state.failure = null
     } catch (error) {
       if (signal.aborted) return
-      state.failure = messageOf(error)
-      this.home.report(new Error(`The attached ${name} cannot be copied, and ${shownAge(state.copy)}: ${state.failure}`))
+      state.failure = reasonOf(error)
+      this.home.report(new Error(`The attached ${name} cannot be copied, and ${shownAge(state.copy)}: ${messageOf(error)}`))
     }
   }
 }
 
 const longestTimerMs = 24 * 3_600_000
+/** After a failure. */
+const retryMs = 5 * 60_000
 
 const asOfCopy = ({ overdue: _, ...table }: AttachedTable, { copiedAt: asOf }: Copy, failure: string | null): AttachedTable => ({
   ...table,

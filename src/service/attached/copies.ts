@@ -12,6 +12,11 @@ export interface Copy {
   readonly copiedAt: string
 }
 
+/** What is attached cannot be copied as it is. Its message is for everybody who asks; others may name hosts and folders. */
+export class CopyRefusal extends Error {
+  override readonly name = 'CopyRefusal'
+}
+
 const noteName = 'copy.json'
 
 /** The copy that was completed last. */

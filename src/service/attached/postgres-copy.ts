@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { withinReserve } from '../../engine/storage/files/disk-reserve.ts'
 import { parquetOfLines } from '../../engine/storage/instance.ts'
+import { CopyRefusal } from './copies.ts'
 import { isTableName } from './options.ts'
 import { loadPackage } from './package.ts'
 
@@ -100,13 +101,15 @@ async function tablesOf(client: Client, schema: string, wanted: readonly string[
   )
   const known = rows.map(({ name }) => name)
   const missing = wanted?.find((name) => !known.includes(name))
-  if (missing !== undefined) throw new Error(`The schema ${schema} has no table ${missing}.`)
+  if (missing !== undefined) throw new CopyRefusal(`The schema ${schema} has no table ${missing}.`)
   const names = wanted ?? known
   if (names.length > mostTables)
-    throw new Error(`The schema ${schema} has ${names.length} tables, and at most ${mostTables} are copied: name them with ?tables=a,b.`)
+    throw new CopyRefusal(
+      `The schema ${schema} has ${names.length} tables, and at most ${mostTables} are copied: name them with ?tables=a,b.`,
+    )
   const strange = names.find((name) => !isTableName(name))
   if (strange !== undefined)
-    throw new Error(
+    throw new CopyRefusal(
       `The table ${strange} needs a name of letters, digits and underscores: copy a view of it, or name the others with ?tables=a,b.`,
     )
   return names
@@ -131,7 +134,7 @@ async function copyTable(client: Client, schema: string, name: string, folder: s
       const { rows } = await client.query<{ line: string }>(`FETCH ${rowsPerPiece} FROM piece`)
       if (rows.length === 0) break
       count += rows.length
-      if (count > mostRows) throw new Error(`The table ${name} has more than ${mostRows} rows.`)
+      if (count > mostRows) throw new CopyRefusal(`The table ${name} has more than ${mostRows} rows.`)
       for (const { line } of rows) longest = Math.max(longest, Buffer.byteLength(line))
       yield rows.map(({ line }) => `${line.replaceAll('\n', ' ')}\n`).join('')
     }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { withinReserve } from '../../engine/storage/files/disk-reserve.ts'
+import { CopyRefusal } from './copies.ts'
 import { isTableFile } from './folder-tables.ts'
 import { loadPackage } from './package.ts'
 
@@ -36,8 +37,8 @@ export async function copyBucket(address: string, folder: string, signal: AbortS
         objects.push({ key, name })
         bytes += Size
       }
-      if (objects.length > mostObjects) throw new Error(`There are more than ${mostObjects} files.`)
-      if (bytes > mostBytes) throw new Error(`The files have more than ${mostBytes / 1e9} GB together.`)
+      if (objects.length > mostObjects) throw new CopyRefusal(`There are more than ${mostObjects} files.`)
+      if (bytes > mostBytes) throw new CopyRefusal(`The files have more than ${mostBytes / 1e9} GB together.`)
       if (!page.NextContinuationToken) break
       ContinuationToken = page.NextContinuationToken
     }

@@ -126,6 +126,25 @@ describe.skipIf(missing)('of a PostgreSQL', () => {
     await expect(sql('select * from crm.odd')).rejects.toMatchObject({ code: 'unknown-table' })
   })
 
+  test('a server that closes does not wait for a copy', async () => {
+    await postgres.sql.run('CREATE VIEW slow AS SELECT pg_sleep(600)')
+    const attached = await AttachedTables.open({
+      attachments: attachmentsOf({ crm: `${url}?tables=slow` }),
+      dataDir: join(folder, 'slow'),
+      everyMs: 3_600_000,
+      clock: () => new Date(0),
+      organizations: async () => 1,
+      report: () => undefined,
+    })
+    attached.begin()
+    const isCopying = async () => (await postgres.sql.rows(`SELECT pid FROM pg_stat_activity WHERE query LIKE 'FETCH %'`)).length > 0
+    await expect.poll(isCopying, { timeout: 30_000 }).toBe(true)
+    const since = performance.now()
+    await attached.close()
+    expect(performance.now() - since).toBeLessThan(30_000)
+    await postgres.sql.run('BEGIN; DROP VIEW slow; COMMIT')
+  })
+
   test('another schema, and some tables', async () => {
     const names = async (more: string) =>
       Object.keys((await seenAt('2026-01-01T00:00:00Z', `${url}${more}`, join(folder, more))).seen.tables)

@@ -26,6 +26,7 @@ import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { DailySalts } from './events/ingestion/cookieless/salts.ts'
 import type { Transformations } from './events/ingestion/transforming/ports.ts'
+import type { CurrencyRates } from './language/types/currency-rates.ts'
 import type { States } from './lib/flow/states.ts'
 import { loadTracing } from './lib/flow/tracing.ts'
 import { withoutTrailingSlashes } from './lib/text/without-trailing-slashes.ts'
@@ -40,6 +41,8 @@ import { createSecretBox, lazySecretBox, newSecretKey, type SecretBox } from './
 import { type PersonalKeyOptions, personalKeyFields } from './service/accounts/users/personal-keys.ts'
 import { type Asking, createAsking } from './service/asking/asking.ts'
 import { createSlowQueries, defaultSlowMs, type SlowQueries } from './service/asking/slow-queries.ts'
+import { AttachedTables } from './service/attached/attached.ts'
+import { type AttachOptions, attachedFolders, attachmentsOf } from './service/attached/options.ts'
 import {
   type BackupOptions,
   type BackupSchedule,
@@ -86,6 +89,7 @@ import type { OrganizationSummary, ProjectSummary, Waymark } from './waymark.ts'
 
 export type { ClusterFigures } from './engine/storage/cluster-watch.ts'
 export type { EngineChoice } from './engine/storage/open-stores.ts'
+export type { AttachedSource, AttachOptions } from './service/attached/options.ts'
 export type { CurrencyRatesFile } from './service/currencies/read-rates.ts'
 export type { ExportOptions } from './service/exports/open-exports.ts'
 export type { PluginOptions } from './service/plugins/open-plugins.ts'
@@ -141,6 +145,13 @@ export interface OpenOptions {
    * it out. Default: none, and amounts in other currencies are refused.
    */
   readonly currencyRates?: string | CurrencyRatesFile
+  /**
+   * Tables beside the events, read-only, by their names in statements (`billing` of `billing.plans`): a folder of Parquet, CSV and JSON files,
+   * `s3://bucket/prefix` or `postgres://user:password@host/database`. Default: none.
+   */
+  readonly attach?: AttachOptions
+  /** How often buckets and databases in `attach` are copied, in minutes. Default: 60. */
+  readonly attachEveryMinutes?: number
   /** Single sign-on: identity providers for users of every organization, and whether this process checks from time to time that domains are still proven (default: true). */
   readonly singleSignOn?: SingleSignOnOptions
   /** Alerts, subscriptions, and mails to owners about the server: whether this process checks and sends what is due. Default: true. */
@@ -192,6 +203,8 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   insights: true,
   plugins: true,
   currencyRates: true,
+  attach: true,
+  attachEveryMinutes: true,
   singleSignOn: true,
   notifications: true,
   dataRetention: true,
@@ -222,6 +235,7 @@ export const checkOpenOptions = (options: OpenOptions) => {
   checkEngine(options.engine)
   checkCluster(options)
   checkIsolate(options)
+  checkAttach(options)
   mustBe(options.clock === undefined || typeof options.clock === 'function', 'clock', 'must be a function that returns a Date')
   mustBe([undefined, 'fsync', 'os'].includes(options.durability), 'durability', 'must be "fsync" or "os"')
   mustBe([undefined, 'complete', 'partial'].includes(options.recovery), 'recovery', 'must be "complete" or "partial"')
@@ -255,6 +269,15 @@ const checkIsolate = ({ isolate, dataDir, engine }: OpenOptions) => {
     'engine.clickhouse.client',
     'must be a URL here: a client cannot be passed to another process',
   )
+}
+
+const checkAttach = ({ attach, attachEveryMinutes, engine }: OpenOptions) => {
+  const isInterval = attachEveryMinutes === undefined || (typeof attachEveryMinutes === 'number' && attachEveryMinutes >= 1)
+  mustBe(isInterval, 'attachEveryMinutes', 'must be a number from 1')
+  if (attach === undefined) return
+  mustBe(typeof attach === 'object' && attach !== null, 'attach', 'must be an object of folders and addresses by their names')
+  attachmentsOf(attach)
+  mustBe(engine === undefined, 'attach', 'needs the events in the data directory: ClickHouse does not read tables beside them')
 }
 
 const checkEngine = (engine: EngineChoice | undefined) => {
@@ -326,7 +349,7 @@ const storageOptions = (options: OpenOptions, lastOwner: LastOwner): StorageOpti
 })
 
 /** Without events if an engine of its own has them. */
-async function openInstanceFor({ isolate, memoryLimit, listMemory, threads }: OpenOptions, dataDir: string): Promise<Instance> {
+async function openInstanceFor({ isolate, memoryLimit, listMemory, threads, attach }: OpenOptions, dataDir: string): Promise<Instance> {
   const forAccounts = dataDir === ':memory:' ? 0 : await accountsMemory(dataDir)
   return openInstance({
     dataDir,
@@ -336,6 +359,7 @@ async function openInstanceFor({ isolate, memoryLimit, listMemory, threads }: Op
           memoryLimit: forAccounts > fullerThanUsual ? Math.max(memoryLimitOf(memoryLimit), forAccounts) : memoryLimit,
           listMemory,
           threads,
+          besideDirs: attachedFolders(attach),
         }),
   })
 }
@@ -453,6 +477,20 @@ function openExportsOf(options: Located, accounts: Accounts, { instance, box, pr
   })
 }
 
+/** What the operator gives to questions beside the events. */
+async function openBeside(
+  { attach, attachEveryMinutes = 60, currencyRates, dataDir }: Located,
+  clock: () => Date,
+  organizations: () => Promise<number>,
+  report: (error: unknown) => void,
+): Promise<{ readonly currencyRates: CurrencyRates | undefined; readonly attached: AttachedTables | undefined }> {
+  const rates = currencyRates === undefined ? undefined : await readCurrencyRates(currencyRates)
+  if (attach === undefined) return { currencyRates: rates, attached: undefined }
+  const places = { attachments: attachmentsOf(attach), dataDir: dataDir === ':memory:' ? null : resolve(dataDir) }
+  const every = { everyMs: attachEveryMinutes * 60_000, clock }
+  return { currencyRates: rates, attached: await AttachedTables.open({ ...places, ...every, organizations, report }) }
+}
+
 /** What owners get mails about. */
 function openWatchingOf(options: Located, accounts: Accounts, { plugins, notifications, backups, onError }: Watched): OpenedWatching {
   const { dataDir, minFreeBytes = logDefaults.minFreeBytes } = options
@@ -529,10 +567,9 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
     const onError = options.onError ?? warn
     if (lock) await prepare(dataDir, lock, options, onError)
     const clock = options.clock ?? (() => new Date())
-    const currencyRates = options.currencyRates === undefined ? undefined : await readCurrencyRates(options.currencyRates)
     const storage = storageOptions(options, lock?.lastOwner ?? 'closed')
-    const { memoryLimit, listMemory, threads, engine } = options
-    if (options.isolate) backends = new RemoteBackends({ dataDir, memoryLimit, listMemory, threads, engine, storage }, onError)
+    const { engine } = options
+    if (options.isolate) backends = openRemote(options, dataDir, storage, onError)
     instance = await openInstanceFor(options, dataDir)
     const adopt = (ids: readonly number[]) => applyAll(projects, ids, onError)
     const opened = backends ?? (cluster ? await cluster.backends(instance, adopt) : await openLocal(instance, engine, storage, onError))
@@ -543,10 +580,11 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
     let watching: OpenedWatching | undefined
     const salts = cluster?.salts ?? new DailySalts(clock, lock && openSaltFile(dataDir, { isCopy: lock.lastOwner === 'copied' }))
     endSweeping = together(salts.sweepRegularly(onError), cluster?.states.sweepRegularly(onError))
+    const beside = await openBeside(options, clock, () => accounts.context.store.read.organizations.count({}), onError)
     const projects = new OpenProjects({
       backends: opened,
       clock,
-      currencyRates,
+      ...beside,
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
       countImported: (id, events) => accounts.historicalImports.count(id, events),
@@ -612,6 +650,7 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
       cluster,
       accounts,
       projects,
+      attached: beside.attached,
       exports,
       plugins,
       resealing,
@@ -710,6 +749,13 @@ async function mustHaveControl(dataDir: string): Promise<void> {
   const reason = 'control.duckdb is missing, but projects exist. Restore it from a backup, or move the folders in projects/ away.'
   throw new WaymarkError('unusable-directory', { dataDir, reason })
 }
+
+const openRemote = (
+  { memoryLimit, listMemory, threads, attach, engine }: OpenOptions,
+  dataDir: string,
+  storage: StorageOptions,
+  report: (error: unknown) => void,
+) => new RemoteBackends({ dataDir, memoryLimit, listMemory, threads, besideDirs: attachedFolders(attach), engine, storage }, report)
 
 const openLocal = async (instance: Instance, engine: EngineChoice | undefined, storage: StorageOptions, report: (error: unknown) => void) =>
   localBackends(await openStores(instance, engine, storage), createAdmission(instance.concurrency), instance, report)
@@ -835,6 +881,7 @@ interface Parts {
   readonly accounts: Accounts
   readonly asking: Asking
   readonly projects: OpenProjects
+  readonly attached: AttachedTables | undefined
   readonly exports: OpenedExports
   readonly plugins: OpenedPlugins
   readonly saved: Saved
@@ -1090,6 +1137,7 @@ export class LocalWaymark implements Waymark {
 
   /** @internal Begins the backups that it makes by itself. */
   async begun(schedule: BackupSchedule | undefined, report: (error: unknown) => void): Promise<this> {
+    this.parts.attached?.begin()
     if (this.dataDir === ':memory:') return this
     const inTurn = <T>(work: () => Promise<T>) => this.afterBackups(work)
     const parts = { directory: this.copied(), openRestored, accounts: this.accounts, schedule, inTurn, report }
@@ -1098,6 +1146,11 @@ export class LocalWaymark implements Waymark {
     this.scheduledBackups = scheduled
     this.beforeClosing(() => scheduled.close())
     return this
+  }
+
+  /** @internal Resolves when what is attached was copied once, if it was due: for commands. */
+  async attachedCopied(): Promise<void> {
+    await this.parts.attached?.copied()
   }
 
   /** @internal Backups that this process makes by itself; null: none. */
@@ -1189,6 +1242,7 @@ export class LocalWaymark implements Waymark {
       () => parts.notifications.close(),
       () => asking.runs.drain(0),
       () => parts.slowQueries.close(),
+      async () => parts.attached?.close(),
       () => parts.exports.close(),
       () => parts.resealing.close(),
       () => parts.retention.close(),

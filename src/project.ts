@@ -62,6 +62,7 @@ import { backendSettings } from './service/asking/backend-settings.ts'
 import type { QueryForm } from './service/asking/observed-queries.ts'
 import { presentRun, type QueryStatus } from './service/asking/query-runs.ts'
 import { refreshMode } from './service/asking/refresh.ts'
+import type { AttachedTables } from './service/attached/attached.ts'
 import type { ExportRows } from './service/exports/ports.ts'
 import type { EventReader } from './service/plugins/delivery/ports.ts'
 import { type ViewerTokenInput, viewerTokenFields } from './service/viewers/grant.ts'
@@ -92,6 +93,8 @@ export interface ProjectHome {
   transformations?(id: number): Transformations
   /** Absent: the server has none. */
   readonly currencyRates?: CurrencyRates | undefined
+  /** Absent: the operator has attached nothing. */
+  readonly attached?: Pick<AttachedTables, 'of' | 'refreshed'> | undefined
   /** For visitors without cookies. */
   readonly salts?: Salts | undefined
   /** Executes the queries of all projects of the directory. */
@@ -111,11 +114,11 @@ export const openFailure = Symbol('openFailure')
 
 /** Its first use opens it. */
 export function newProject(home: ProjectHome, record: ProjectRecord, limit: OpenLimit): LocalProject {
-  const { clock, onError, signal, backends, salts, currencyRates } = home
+  const { clock, onError, signal, backends, salts, currencyRates, attached } = home
   const current = { record }
   const onRecovery = (notice: RecoveryNotice) => home.onRecovery(record.id, notice)
   const transformations = home.transformations?.(record.id)
-  const settings = () => ({ ...backendSettings(current.record), currencyRates })
+  const settings = () => ({ ...backendSettings(current.record), currencyRates, attached: attached?.of(record.id) })
   const ofProject = { clock, onError, signal, onRecovery, transformations, salts, settings }
   return new LocalProject(home, new OnDemandBackend(ofProject, backends, limit, backends.positionOf(record.id)), current)
 }
@@ -318,11 +321,12 @@ export class LocalProject implements Project {
 
   /** @internal The query of an HTTP request. */
   async ask(asked: AskedRequest, { rows, ...asker }: QueryCaller & Pick<QueryOptions, 'rows'>): Promise<Outcome> {
-    await this.refresh()
+    await this.refreshForQuery()
     await this.backend.positioned()
     const source: Source = {
       project: this.current.record,
       position: () => this.backend.position,
+      attached: () => this.home.attached?.of(this.id)?.version ?? '',
       compute: (query, computing) =>
         this.observed(query, 'answer', computing.wanted, () => this.backend.answer(query, { ...computing, rows })),
     }
@@ -353,26 +357,26 @@ export class LocalProject implements Project {
 
   async queryArrow(query: Query, options: Pick<QueryOptions, 'signal'> = {}): Promise<Table> {
     checkOptionNames(options, ['signal'], 'queryArrow')
-    await this.refresh()
+    await this.refreshForQuery()
     const wanted = this.wanted(options)
     return this.observed(query, 'rows', wanted, () => this.backend.table(query, wanted))
   }
 
   async *queryArrowBatches(query: Query, options: Pick<QueryOptions, 'signal'> = {}): AsyncGenerator<RecordBatch, void, undefined> {
     checkOptionNames(options, ['signal'], 'queryArrowBatches')
-    await this.refresh()
+    await this.refreshForQuery()
     yield* this.backend.batches(query, this.wanted(options))
   }
 
   /** @internal The rows of an answer as the engine produces them, with its limits; null if the answer is not a list of rows. */
   async queryRows(query: unknown, wanted: Wanted, rows?: QueryOptions['rows']): Promise<RowsAnswer | null> {
-    await this.refresh()
+    await this.refreshForQuery()
     return this.observed(query, 'rows', wanted, () => this.backend.rows(query, wanted, rows))
   }
 
   /** @internal All rows of a query as a file. */
   async download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download> {
-    await this.refresh()
+    await this.refreshForQuery()
     return this.observed(query, 'download', wanted, () => this.backend.download(query, format, wanted))
   }
 
@@ -506,6 +510,12 @@ export class LocalProject implements Project {
       return [name, refreshed]
     })
     return Object.fromEntries(each) as T
+  }
+
+  /** Also what lies beside the events. */
+  private async refreshForQuery(): Promise<void> {
+    await this.refresh()
+    await this.home.attached?.refreshed()
   }
 
   private async refresh(): Promise<void> {

@@ -72,6 +72,7 @@ export const floors: readonly Floor[] = [
       'service/accounts': ground,
       'service/jobs': [...ground, 'service/accounts'],
       'service/currencies': [...ground, 'language/types'],
+      'service/attached': [...ground, 'language/catalog', 'engine/storage'],
       'service/data-retention': [...ground, 'service/accounts', 'service/jobs'],
       'service/directory': [...ground, 'engine/storage', 'service/accounts', 'service/network'],
       'service/backups': [...ground, 'engine/storage', 'service/accounts', 'service/jobs'],

@@ -18,6 +18,8 @@ export interface ErrorData extends RequestErrorData {
   'too-large': { budget: Budgeted; limit: number }
   'unknown-field': { name: string; table?: string; candidates?: readonly string[]; isQuoted?: boolean; hint?: string }
   'unknown-table': { name: string; candidates?: readonly string[] }
+  'attached-unreadable': { name: string; reason: string }
+  'attached-ambiguous': { name: string; key: string; value: string }
   'ambiguous-field': { name: string; tables: readonly string[] }
   'table-as-column': { name: string }
   'unknown-function': { name: string; candidates?: readonly string[] }
@@ -207,6 +209,17 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
     suggestion: (d) =>
       [didYouMean(d.candidates), d.isQuoted ? `${quotedHint(d.name)}.` : null, d.hint ?? null].filter((text) => text !== null).join(' ') ||
       null,
+    status: 400,
+  },
+  'attached-unreadable': {
+    text: (d) => `The attached table \`${excerpt(d.name)}\` cannot be read: ${d.reason}`,
+    suggestion: () => 'The operator of the server has attached it, and can repair its file or connection.',
+    status: 400,
+  },
+  'attached-ambiguous': {
+    text: (d) =>
+      `The columns of \`${excerpt(d.name)}\` cannot be properties, because ${excerpt(d.key)} is not unique: several rows have ${excerpt(d.value)}.`,
+    suggestion: () => 'Attach a table with one row for each of its keys, or join it in a statement.',
     status: 400,
   },
   'unknown-table': { text: (d) => `Unknown table \`${excerpt(d.name)}\``, suggestion: (d) => didYouMean(d.candidates), status: 400 },

@@ -6,6 +6,7 @@ import type { ListColumn } from '../core/lists/list-column.ts'
 import type { Listed } from '../core/lists/project-lists.ts'
 import type { Expr, Query } from '../language/ast/nodes.ts'
 import type { Checkpoint } from '../language/ast/planning-budget.ts'
+import type { Attached } from '../language/catalog/attached.ts'
 import type { StoreSnapshot } from '../language/plan/context.ts'
 import type { ViewerRules } from '../language/plan/viewer.ts'
 import type { ResolveContext } from '../language/resolver/context.ts'
@@ -152,6 +153,8 @@ export interface ProjectSettings {
   readonly baseCurrency?: string
   /** Absent: the server has none. */
   readonly currencyRates?: CurrencyRates | undefined
+  /** Absent: the operator has attached nothing that the project may read. */
+  readonly attached?: Attached | undefined
   readonly testAccountFilters: readonly unknown[]
   readonly personDisplayNameProperties: readonly string[]
   readonly pathCleaningFilters: readonly { readonly regex: string; readonly alias: string }[]

@@ -95,7 +95,15 @@ export type SplitFunnelAnswer<View extends FunnelView = 'steps'> = FunnelsAnswer
   AnswerFacts
 
 /** Reasons why an answer may not be what the query intended. */
-export type AnswerWarning = UnreadValues | OrderedAsTexts | UnknownProperty | UnknownEvent | UnknownAction | UnusedFilters
+export type AnswerWarning = UnreadValues | OrderedAsTexts | UnknownProperty | UnknownEvent | UnknownAction | UnusedFilters | OldCopy
+
+/** A table beside the events is a copy that could not be made again when it was time to. */
+export interface OldCopy {
+  readonly code: 'old-copy'
+  readonly table: string
+  readonly as_of: string
+  readonly message: string
+}
 
 /** Values that a query read as null, because they have another type. */
 export interface UnreadValues {
@@ -158,6 +166,8 @@ export interface AnswerFacts {
   readonly timings: readonly { readonly k: string; readonly t: number }[]
   /** About properties that were read as numbers or times and have other values, about unknown names, and about filters without a placeholder. */
   readonly warnings?: readonly AnswerWarning[]
+  /** The tables beside the events that it reads, and from when their rows are. */
+  readonly attached?: readonly { readonly table: string; readonly as_of: string }[]
   /** With `explain: true`: the statements sent to the engine. */
   readonly explain?: readonly object[]
   /** For charts, whose answers are cached while nothing changes. */

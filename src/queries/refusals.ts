@@ -24,6 +24,7 @@ const reasons = {
   'expression-without-fold': (name: string) => `the lists do not support this use of ${name}`,
   'expression-of-nothing': 'the expression has no aggregate',
   'statement-without-fold': (what: string) => `the lists have no fold for ${what} in a statement`,
+  'attached-table': 'the lists have no columns of tables beside the events',
   'expression-too-large': 'the expression has too many values',
 } as const
 

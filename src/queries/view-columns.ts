@@ -7,10 +7,13 @@ import { parseQuery } from '../language/parser/parse.ts'
 import { resolve } from '../language/resolver/resolve.ts'
 import { outputColumns } from '../language/resolver/typed.ts'
 import type { SqlType } from '../language/types/types.ts'
+import { own } from '../lib/own.ts'
 import type { QueryContext } from './kind.ts'
 
-/** The columns of a view; none if its statement fails, and null if there is no such view. */
+/** The columns of a view or an attached table; none if its statement fails, and null if there is neither. */
 export function viewColumns(name: string, env: QueryContext): readonly { readonly name: string; readonly type: SqlType }[] | null {
+  const attached = own(env.project.attached?.tables ?? {}, name)
+  if (attached) return attached.columns
   if (!env.viewNames?.includes(name)) return null
   const budget = new PlanningBudget(env.checkpoint)
   try {

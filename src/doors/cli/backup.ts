@@ -7,6 +7,7 @@ import type { BackupSummary, RunProgress } from '../../service/backups/directory
 import { hasScheme } from '../../service/backups/places/open-place.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
 import { type Directory, directoryOptions, memoryOption, withDirectory } from './directory.ts'
+import { millisecondsOf } from './options/durations.ts'
 import { stepsLine } from './progress.ts'
 
 export const keyFileOption = {
@@ -86,14 +87,6 @@ export async function keyOf(values: Values): Promise<string | null> {
   })
   if (text.trim() === '') throw new WaymarkError('command-failed', { message: `${path} has no key: it is empty.` })
   return text.trim()
-}
-
-const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-export function millisecondsOf(name: string, text: string): number {
-  const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
-  if (!number || Number(number) === 0) throw wrongUsage(`--${name} must be a time such as 30m, 12h or 30d, but got ${text}.`)
-  return Number(number) * units[unit!]!
 }
 
 const phases: Readonly<Record<RunProgress['phase'], string>> = {

@@ -7,7 +7,7 @@ export interface Option {
   readonly value?: string
   readonly summary: string
   readonly default?: string
-  /** The option may be repeated; values become a list. */
+  /** The option may be repeated: `all` has its values. */
   readonly isRepeatable?: true
 }
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -16,6 +16,8 @@ export interface Values {
   /** The last value given, else the environment variable, else the default. */
   text(name: string): string | undefined
   required(name: string): string
+  /** Of an option that may be repeated; in the environment values are separated by white space. */
+  all(name: string): readonly string[]
   isOn(name: string): boolean
   readonly rest: readonly string[]
 }
@@ -53,10 +55,10 @@ export const readValues = (command: NamedCommand, args: readonly string[], env: 
   const options = Object.fromEntries(
     Object.entries(command.options).map(([name, option]) => [
       name,
-      { type: option.value === undefined ? ('boolean' as const) : ('string' as const) },
+      { type: option.value === undefined ? ('boolean' as const) : ('string' as const), multiple: option.isRepeatable === true },
     ]),
   )
-  let parsed: { values: Record<string, string | boolean | undefined>; positionals: string[] }
+  let parsed: { values: Record<string, string | boolean | string[] | undefined>; positionals: string[] }
   try {
     parsed = parseArgs({ args: [...args], options, allowPositionals: command.takes !== undefined, strict: true }) as typeof parsed
   } catch (error) {
@@ -79,6 +81,12 @@ export const readValues = (command: NamedCommand, args: readonly string[], env: 
       if (value === undefined)
         throw wrongUsage(`--${name} ${command.options[name]?.value ?? ''} is required. \`waymark help ${command.name}\` shows more.`)
       return value
+    },
+    all: (name) => {
+      const given = parsed.values[name]
+      if (Array.isArray(given)) return given
+      const isOption = command.options[name] !== undefined
+      return isOption ? (env[variable(name)] ?? '').split(/\s+/).filter((one) => one !== '') : []
     },
     isOn: (name) => parsed.values[name] === true || /^(1|true|yes|on)$/i.test(env[variable(name)] ?? ''),
     rest: parsed.positionals,

@@ -14,8 +14,9 @@ import {
   type Outcome,
 } from '../http/commands/directory-commands.ts'
 import type { PreparedTarget } from '../library/import-threads.ts'
-import { clickhouseOption, engineOf, postgresOption } from './clickhouse-option.ts'
 import { type Output, type Values, wrongUsage } from './command.ts'
+import { attachOf } from './options/attach.ts'
+import { clickhouseOption, engineOf, postgresOption } from './options/clickhouse-option.ts'
 import { runningServer } from './running-server.ts'
 
 export const dataOption = { value: 'DIR', summary: 'the data directory', default: './data' } as const
@@ -90,6 +91,8 @@ export async function withDirectory<T>(
   if (server) {
     if (values.text('currency-rates') !== undefined)
       err(`waymark: the server that owns ${dataDir} converts amounts by its own rates; --currency-rates is not used.`)
+    if (values.all('attach').length > 0)
+      err(`waymark: the server that owns ${dataDir} has its own tables beside the events; --attach is not used.`)
     return work(server)
   }
   const waymark = await open({
@@ -99,6 +102,7 @@ export async function withDirectory<T>(
     notifications: { runs: false },
     plugins: pluginsOfCommand(values),
     ...currencyRatesOf(values),
+    ...attachOf(values),
     logRetention: { days: Number.POSITIVE_INFINITY }, // the server decides what it removes
     ...options,
     onRecovery: ({ project, ...notice }) => err(`waymark: project ${project}: ${recoveryText(notice)}`),
@@ -106,6 +110,7 @@ export async function withDirectory<T>(
     onError: (error) => error instanceof WaymarkError || err(`waymark: ${error instanceof Error ? error.message : String(error)}`),
   })
   try {
+    await waymark.attachedCopied()
     return await work({
       do: (name, input) => (directoryCommands[name] as (w: typeof waymark, i: unknown) => never)(waymark, input),
       download: (input, signal) => downloadFrom(waymark, input, signal),

@@ -1,8 +1,8 @@
 import { open } from '../../engine.ts'
 import type { FirstStart } from '../../service/accounts/accounts.ts'
-import { engineOf } from './clickhouse-option.ts'
 import type { Command, Values } from './command.ts'
 import { directoryOptions, pluginsOfCommand } from './directory.ts'
+import { engineOf } from './options/clickhouse-option.ts'
 
 /** What a fresh installation prints: the personal key is shown only once. */
 export const shown = (start: FirstStart) => ({

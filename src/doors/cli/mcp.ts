@@ -4,9 +4,9 @@ import { Api, type SendCall } from '../agents/api.ts'
 import { openAnywhere } from '../connected/open-anywhere.ts'
 import type { ClientParts } from '../library/client.ts'
 import { callServer } from './call-server.ts'
-import { clickhouseOption, engineOf, postgresOption } from './clickhouse-option.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { dataOption, mustBeDataDirectory, pluginsOfCommand } from './directory.ts'
+import { clickhouseOption, engineOf, postgresOption } from './options/clickhouse-option.ts'
 
 interface Reached {
   readonly api: Api

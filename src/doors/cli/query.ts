@@ -15,6 +15,7 @@ import {
   recoveryOption,
   withDirectory,
 } from './directory.ts'
+import { attachOptions } from './options/attach.ts'
 import { tableText } from './table-text.ts'
 import { writeDownload } from './write-download.ts'
 
@@ -33,6 +34,7 @@ export const query: Command = {
     project: projectOption,
     recovery: recoveryOption,
     'currency-rates': currencyRatesOption,
+    ...attachOptions,
     format: { value: 'F', summary: `one of ${formats.join(', ')}`, default: 'table' },
     out: { value: 'FILE', summary: `write all rows to a file, without a row limit, as ${downloadFormats.join(', ')}; - for the output` },
   },

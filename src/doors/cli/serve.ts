@@ -21,14 +21,16 @@ import { createHandler } from '../http/server/create-handler.ts'
 import { type RunningServer, startServer } from '../http/server/node-server.ts'
 import { createSites, type SiteOptions } from '../http/site.ts'
 import type { PostgresServer } from '../postgres/server.ts'
-import { keyFileOption, keyOf, millisecondsOf } from './backup.ts'
-import { clickhouseOption, engineOf, postgresOption } from './clickhouse-option.ts'
+import { keyFileOption, keyOf } from './backup.ts'
 import { type Command, listOf, type Values, wrongUsage } from './command.ts'
 import { CommandsOfOwner } from './commands-of-owner.ts'
 import { makeDemo } from './demo.ts'
 import { currencyRatesOf, currencyRatesOption, dataOption, geoipOption, recoveryOf, recoveryOption } from './directory.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { HandOver } from './move/hand-over.ts'
+import { attachEveryOption, attachOf, attachOptions } from './options/attach.ts'
+import { clickhouseOption, engineOf, postgresOption } from './options/clickhouse-option.ts'
+import { millisecondsOf } from './options/durations.ts'
 import { openPostgresDoor, postgresDoorOf, postgresDoorOptions } from './postgres-door.ts'
 import { countOf, limitOptions, requestLimits } from './request-limits.ts'
 import { closeMs, listenForStop } from './stopping.ts'
@@ -282,6 +284,8 @@ export const serve: Command = {
     'plugin-folder': { value: 'DIR', summary: 'a folder with local plugins, one folder each; default: local plugins are refused' },
     geoip: geoipOption,
     'currency-rates': currencyRatesOption,
+    ...attachOptions,
+    'attach-every': attachEveryOption,
     'private-plugin-requests': { summary: 'plugins, and webhooks of alerts and subscriptions, may connect to private networks' },
     'private-destinations': { summary: 'with --hosted: batch exports may connect to private networks' },
     'events-per-day': {
@@ -348,6 +352,7 @@ export const serve: Command = {
         exports: exportOptions(values),
         plugins: pluginOptions(values),
         ...currencyRatesOf(values),
+        ...attachOf(values),
         ...signOn,
         backups,
         slowQueries: slowQueriesOf(values),

@@ -3,6 +3,7 @@ import { propertyKey, type StoreFacts, shownScope } from '../../language/catalog
 import type { PropertyUse } from '../../language/plan/property-uses.ts'
 import type { AskedQuery } from '../../queries/asked-query.ts'
 import type { AnswerWarning } from '../../queries/query-types.ts'
+import { attachedIn, oldCopies } from './attached-tables.ts'
 import type { Compiled } from './compile.ts'
 import type { Driver } from './driver.ts'
 import { planInSlices } from './plan-in-slices.ts'
@@ -62,5 +63,6 @@ function* warningSteps(
   facts: StoreFacts,
 ): Generator<void, readonly AnswerWarning[]> {
   const uses = asked.flatMap((one) => one.uses)
-  return [...warningsOf(uses, facts), ...(yield* unknownNames(request, asked, folded, facts)), ...unusedFilters(request)]
+  const names = yield* unknownNames(request, asked, folded, facts)
+  return [...warningsOf(uses, facts), ...names, ...unusedFilters(request), ...oldCopies(attachedIn(asked))]
 }

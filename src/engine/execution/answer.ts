@@ -1,5 +1,6 @@
 import { queryAsked } from '../../queries/asked-query.ts'
 import { warningsAbout } from './answer-warnings.ts'
+import { agesOf } from './attached-tables.ts'
 import type { AnswerOptions } from './checkpoint.ts'
 import { driverOf } from './driver.ts'
 import { explain } from './explain.ts'
@@ -25,9 +26,11 @@ export async function answerQuery(given: unknown, project: QueryProject, options
     project,
     folds,
   )
+  const attached = agesOf(asked.map(({ compiled }) => compiled))
   return {
     ...answer,
     ...(warnings.length ? { warnings } : {}),
+    ...(attached.length ? { attached } : {}),
     timings: [...folds.filter(({ road }) => road === 'core'), ...asked]
       .map(({ label, seconds: t }) => ({ k: `./${label}`, t }))
       .concat({ k: '.', t: seconds(started) }),

@@ -4,6 +4,7 @@ import { identities } from '../../language/ast/identity.ts'
 import type { Query } from '../../language/ast/nodes.ts'
 import { PlanningBudget } from '../../language/ast/planning-budget.ts'
 import { assertSize, maxTreeDepth } from '../../language/ast/walk.ts'
+import { attachedProperty } from '../../language/catalog/attached.ts'
 import { personRevenueQuery } from '../../language/catalog/person-revenue.ts'
 import { sessionsQuery } from '../../language/catalog/sessions.ts'
 import type { Dialect, PrintedQuery } from '../../language/dialects/dialect.ts'
@@ -43,6 +44,10 @@ const views: Readonly<Record<string, (fields: readonly string[], context: Statem
   sessions: (fields, { sessions = {} }) => sessionsQuery(fields, sessions),
   '@person_revenue': (fields, { project: { baseCurrency = 'USD' } }) => personRevenueQuery(fields, baseCurrency),
 }
+
+/** Columns of attached tables behind properties. */
+const attachedOf = ({ project: { attached }, groupTypes = [] }: StatementContext): PlanContext['attached'] =>
+  attached && ((scope, name) => attachedProperty(attached, groupTypes, scope, name))
 
 export interface Compiled {
   readonly resolved: TypedQuery
@@ -88,6 +93,7 @@ function* compilingSteps(
     projectId: context.project.id,
     store: context,
     showsJson,
+    attached: attachedOf(context),
     view: (table, fields, fresh) => {
       const make = views[table]
       if (!make) throw new InternalError(`${table} is not a view`)

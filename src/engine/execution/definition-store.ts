@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { QueryError } from '../../errors/errors.ts'
 import { field, from, limit, select } from '../../language/ast/build.ts'
 import type { Query } from '../../language/ast/nodes.ts'
 import type { ActorsResponse } from '../../queries/actors/index.ts'
@@ -22,6 +23,13 @@ interface Parts {
 
 const idsFrom = (offset: number) => ({ select: ['id'], orderBy: ['id'], limit: 10_000, offset })
 
+/** Members are followed by the log, which does not say when a table beside the events changes. */
+function ofEventsAlone(statement: Statement): Statement {
+  const [table] = statement.attached ?? []
+  if (!table) return statement
+  throw new QueryError('unsupported-syntax', { what: `properties of the attached table ${table.name} in the conditions of a cohort` })
+}
+
 /** The store of a project as the services of actions and cohorts see it. */
 export function definitionStore({ members, write, clock, alone, queries }: Parts): DefinitionStore {
   const texts: DefinitionStore['texts'] = async (query) => {
@@ -34,12 +42,12 @@ export function definitionStore({ members, write, clock, alone, queries }: Parts
     const project = await queries()
     return queryContext(project, await project.facts())
   }
-  const statement = async (query: Query) => statementFor(query, await queries())
+  const statement = async (query: Query) => ofEventsAlone(await statementFor(query, await queries()))
   const inItsWords = async <T>(query: Query, run: (project: QueryProject, statement: Statement) => Promise<T>): Promise<T> => {
     const project = await queries()
     const context = queryContext(project, await project.facts())
     const compiled = await compileFor(query, project, context)
-    return run(project, statementOf(compiled.printed, context.project.timezone)).catch((error: unknown) => {
+    return run(project, ofEventsAlone(statementOf(compiled.printed, context.project.timezone))).catch((error: unknown) => {
       throw inWords(error, compiled, {}, query)
     })
   }

@@ -17,15 +17,19 @@ export const explain = ({ label, query, compiled: { planned, printed } }: Explai
   statement: print(query),
   ast: plain(query),
   plan: plain(planned),
-  sql: printed.sql,
+  sql: withoutPaths(printed),
   params: printed.params,
 })
+
+/** Where the operator has the files of attached tables is not for everybody who asks. */
+const withoutPaths = ({ sql, attached = [] }: Compiled['printed']): string =>
+  attached.reduce((text, { name, files }) => files.reduce((shown, file) => shown.replaceAll(file.replaceAll("'", "''"), name), text), sql)
 
 /** Omits function rows and positions from a plan, and shows types by name. */
 function plain(tree: Query | TypedQuery): unknown {
   return JSON.parse(
     JSON.stringify(tree, (key, value: unknown) => {
-      if (key === 'row' || key === 'span') return undefined
+      if (key === 'row' || key === 'span' || key === 'files') return undefined
       if (key === 'type' && typeof value === 'object' && value !== null) return typeName(value as Parameters<typeof typeName>[0])
       return typeof value === 'bigint' ? value.toString() : value
     }),

@@ -30,13 +30,16 @@ export async function columnSource(
     if (ask.of === 'made') bySpec.set({ ...ask }, ask)
     else if (ask.of === 'person') {
       const compiled = await compile(personQuery([ask], 0))
+      if (readsAttached(compiled)) return refuse('attached-table')
       bySpec.set({ ...ask, of: 'person', key: readsOnly('@people', compiled) ? keyOf(compiled, ask.type) : '' }, ask)
     } else if (ask.of === 'key') {
       const compiled = await compile(keyQuery(ask, null))
+      if (readsAttached(compiled)) return refuse('attached-table')
       if (!isStable(compiled)) return refuse('not-stable')
       bySpec.set({ ...ask, isOfEvents: ask.table.isOfEvents, key: keyOf(compiled, ask.type) }, ask)
     } else {
       const compiled = await compile(eventQuery([ask], 0, 0))
+      if (readsAttached(compiled)) return refuse('attached-table')
       if (!readsOnly('events', compiled)) return refuse(isStable(compiled) ? 'several-owners' : 'not-stable')
       const depends = dependsOn(compiled)
       const plain = depends.properties?.length === 1 && !depends.isOfName ? plainValue(compiled, ask.type) : undefined
@@ -103,6 +106,9 @@ function keyQuery(ask: KeyColumnAsk, asked: readonly string[] | 'absent' | null)
 
 const valueExpr = ({ type, expr }: Pick<ReadColumnAsk, 'type' | 'expr'>): Expr =>
   type === 'flags' ? call('if', expr, literal(1), literal(0)) : type === 'numbers' ? call('toFloat', expr) : expr
+
+/** Tables beside the events change without a record of the log. */
+const readsAttached = ({ printed }: Compiled): boolean => printed.attached !== undefined
 
 /** Such a value does not change after the event is stored, or until the row of the person is changed. */
 function readsOnly(table: 'events' | '@people', compiled: Compiled): boolean {

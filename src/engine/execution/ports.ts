@@ -1,6 +1,7 @@
 import type { DataType, RecordBatch, Table } from 'apache-arrow'
 import type { ListSource } from '../../core/lists/ports.ts'
 import type { EventWriter } from '../../events/ingestion/ports.ts'
+import type { AttachedTable } from '../../language/catalog/attached.ts'
 import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from '../../language/catalog/known-names.ts'
 import type { HistoryAsked, PersonVersion } from '../../language/catalog/person-history.ts'
 import type { RowCounts, StoreFacts } from '../../language/catalog/store-facts.ts'
@@ -57,6 +58,8 @@ export interface Statement {
   readonly sql: string
   readonly params: readonly (string | number | boolean | bigint | null)[]
   readonly columns: readonly ResultColumn[]
+  /** The tables beside the events that it reads. */
+  readonly attached?: readonly AttachedTable[] | undefined
 }
 export interface ResultColumn {
   readonly name: string

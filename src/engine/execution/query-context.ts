@@ -3,9 +3,11 @@ import type { ColumnSource } from '../../core/lists/ports.ts'
 import type { Listed } from '../../core/lists/project-lists.ts'
 import { QueryError, type WaymarkError } from '../../errors/errors.ts'
 import type { PlanningBudget } from '../../language/ast/planning-budget.ts'
+import { attachedProperty, attachedPropertyNames, attachedType } from '../../language/catalog/attached.ts'
 import { countAll, longestKey, numbersOf } from '../../language/catalog/property-counts.ts'
 import type { SessionSettings } from '../../language/catalog/sessions.ts'
 import { type PropertyKey, propertyKey, type StoreFacts } from '../../language/catalog/store-facts.ts'
+import type { PropertyScope } from '../../language/catalog/tables.ts'
 import type { JsonRead, Slot } from '../../language/resolver/typed.ts'
 import { actionCondition } from '../../queries/filters/property-filters.ts'
 import type { Action, CohortInfo, ProjectSettings, QueryContext } from '../../queries/kind.ts'
@@ -73,6 +75,7 @@ export function queryContext(
 ): QueryContext {
   const action = actionsOf(facts)
   const { views = {} } = settings
+  const attached = (scope: PropertyScope, name: string) => attachedProperty(settings.attached, facts.groupTypes, scope, name)
   const context: QueryContext = {
     now,
     project: isUtc ? { ...settings, timezone: 'UTC' } : settings,
@@ -83,13 +86,18 @@ export function queryContext(
     actions: () => [...facts.actions.keys()].sort((a, b) => a - b).map((id) => action(id)!),
     cohort: cohortsOf(facts, failedCohorts),
     ...(rowLimits ? { limits: rowLimits } : {}),
-    propertyType: (scope, name) => facts.propertyKeys.get(propertyKey(scope, name))?.type ?? null,
+    propertyType(scope, name) {
+      const found = attached(scope, name)
+      return found ? attachedType(found.column) : (facts.propertyKeys.get(propertyKey(scope, name))?.type ?? null)
+    },
     propertyNumbers(scope, name) {
+      const found = attached(scope, name)
+      if (found) return attachedType(found.column) === 'Numeric' ? 'all' : 'none'
       const known = facts.propertyKeys.get(propertyKey(scope, name))
       if (known) return numbersOf(known.counts)
       return name.length > longestKey || facts.fullScopes.has(scope) ? 'marked' : 'none'
     },
-    knownProperties: namesOf(facts),
+    knownProperties: namesOf(facts, settings.attached),
     view: (name) => viewTree(views, name),
     viewNames: Object.keys(views),
     groupTypes: facts.groupTypes,
@@ -122,14 +130,18 @@ function contextOfViewer(context: QueryContext, viewer: ViewerQuery): QueryConte
     throw new QueryError('not-for-viewers', { what })
   }
   const [action, cohort] = [closed('actions'), closed('cohorts')]
-  return { ...known, viewNames: [], view: () => undefined, action, actionCondition: action, cohort, viewer: rules }
+  const project = { ...known.project, attached: undefined }
+  return { ...known, project, viewNames: [], view: () => undefined, action, actionCondition: action, cohort, viewer: rules }
 }
 
 /** Computed on demand: needed only for unknown names, which are rare. */
-const namesOf = ({ propertyKeys }: StoreFacts) => {
+const namesOf = ({ propertyKeys, groupTypes }: StoreFacts, attached: ProjectSettings['attached']) => {
   const found = new Map<string, readonly string[]>()
   return (scope: string): readonly string[] => {
-    const known = found.get(scope) ?? [...propertyKeys.values()].filter((key) => key.scope === scope).map(({ name }) => name)
+    const known = found.get(scope) ?? [
+      ...[...propertyKeys.values()].filter((key) => key.scope === scope).map(({ name }) => name),
+      ...attachedPropertyNames(attached, groupTypes, scope),
+    ]
     found.set(scope, known)
     return known
   }

@@ -41,9 +41,10 @@ export const compileFor = (
 const budgetOf = ({ limits: { memoryLimit, threads } }: QueryProject): Budget | undefined =>
   memoryLimit === undefined || threads === undefined ? undefined : { bytes: memoryLimit / 2, threads }
 
-export const statementOf = ({ sql, params, columns }: Compiled['printed'], timezone: string): Statement => ({
+export const statementOf = ({ sql, params, columns, attached }: Compiled['printed'], timezone: string): Statement => ({
   sql,
   params,
+  ...(attached && { attached }),
   columns: columns.map(({ name, type }) => ({ name, type, typeName: shownTypeName(type, timezone) })),
 })
 
@@ -51,7 +52,7 @@ export function readsTables({ planned }: Compiled): boolean {
   let found = false
   walk(planned, {
     source({ kind }) {
-      found ||= kind === 'scan'
+      found ||= kind === 'scan' || kind === 'attached'
     },
   })
   return found

@@ -231,15 +231,15 @@ export function hostEngine(port: Port, onStart: () => void): void {
   const channel: Channel<EngineSide, DoorSide> = new Channel(
     port,
     {
-      async start({ dataDir, memoryLimit, listMemory, threads, engine, storage }) {
+      async start({ engine, storage, ...of }) {
         const report = (error: unknown) => notify('problem', { project: null, error: writeError(error), isStuck: false })
         await loadTracing()
-        const opened = await openStoresAlone({ dataDir, memoryLimit, listMemory, threads }, engine, storage)
+        const opened = await openStoresAlone(of, engine, storage)
         parts = {
           opened,
           stores: opened.stores,
           admission: createAdmission(opened.concurrency),
-          threads: new ThreadPool(threads, { report }),
+          threads: new ThreadPool(of.threads, { report }),
           longQueries: new AnswerThread(report),
         }
         onStart()

@@ -23,6 +23,7 @@ export interface StartArgs {
   readonly memoryLimit?: number | string | undefined
   readonly listMemory?: number | string | undefined
   readonly threads?: number | undefined
+  readonly besideDirs?: readonly string[] | undefined
   readonly engine?: EngineChoice | undefined
   readonly storage: StorageOptions
 }

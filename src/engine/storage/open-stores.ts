@@ -51,7 +51,7 @@ export interface OpenedStores {
 
 /** The stores of a directory whose accounts belong to another process. */
 export async function openStoresAlone(
-  options: Pick<InstanceOptions, 'dataDir' | 'memoryLimit' | 'listMemory' | 'threads'>,
+  options: Pick<InstanceOptions, 'dataDir' | 'memoryLimit' | 'listMemory' | 'threads' | 'besideDirs'>,
   engine: EngineChoice | undefined,
   storage: StorageOptions,
 ): Promise<OpenedStores> {

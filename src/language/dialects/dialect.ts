@@ -1,8 +1,10 @@
 import type { Span } from '../../errors/span.ts'
+import type { AttachedTable } from '../catalog/attached.ts'
 import type { Counting } from '../functions/makes.ts'
 import type { Arg, Cell, FunctionRow } from '../functions/row.ts'
 import type { Capabilities } from '../plan/context.ts'
 import type {
+  AttachedSource,
   CallNode,
   CastNode,
   ConstantNode,
@@ -24,6 +26,8 @@ export interface PrintedQuery {
   readonly sql: string
   readonly params: readonly ParameterValue[]
   readonly columns: readonly { readonly name: string; readonly type: SqlType }[]
+  /** Absent: it reads none. */
+  readonly attached?: readonly AttachedTable[]
 }
 
 /** The services of the printer that a dialect may use. */
@@ -91,6 +95,7 @@ export interface Dialect {
   arrayJoin(array: string): string
   scan(scan: ScanSource, printing: Printing): string
   tableFunction(source: TableFunctionSource, args: readonly string[]): string
+  attached(source: AttachedSource): string
   unnest(
     source: UnnestSource,
     input: string | null,

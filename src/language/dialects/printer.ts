@@ -5,6 +5,7 @@ import { assertNever } from '../../lib/assert-never.ts'
 import { likeMemory, mostStepsOfRow, patternMemory, textMemory } from '../../lib/text/pattern-memory.ts'
 import { type IdOf, identities } from '../ast/identity.ts'
 import { PlanningBudget } from '../ast/planning-budget.ts'
+import type { AttachedTable } from '../catalog/attached.ts'
 import { type AggregateContext, type Arg, type CellContext, isUnsupported } from '../functions/row.ts'
 import { constantsOf } from '../functions/text/search-variants.ts'
 import { type FrameEdge, overText, type WindowContext } from '../functions/windows/window-frame.ts'
@@ -52,7 +53,8 @@ export function printQuery(query: TypedQuery, dialect: Dialect, settings: PrintS
   const printer = new Printer(dialect, settings)
   const { sql, params } = printer.withParameters(printer.statement(query))
   printer.checkLoad(sql, query.span)
-  return { sql, params, columns: outputColumns(query).map(({ name, type }) => ({ name, type })) }
+  const columns = outputColumns(query).map(({ name, type }) => ({ name, type }))
+  return { sql, params, columns, ...(printer.attached.size > 0 && { attached: [...printer.attached] }) }
 }
 
 /** Some grouping sets have no key, so an engine may return a group for no rows. An empty set among GROUPING SETS requires it. */
@@ -62,6 +64,8 @@ const hasTotals = ({ mode, items }: TypedGroupBy): boolean =>
 const memoryOf = { regexp: patternMemory, regexps: patternMemory, like: likeMemory, text: textMemory } as const
 
 class Printer implements Printing {
+  /** The tables beside those of the project that the statement reads. */
+  readonly attached = new Set<AttachedTable>()
   private readonly values: ParameterValue[] = []
   private readonly dialect: Dialect
   private readonly bound = new Map<ParameterValue, string>()
@@ -293,6 +297,9 @@ class Printer implements Printing {
           source,
           this.texts(source.args, (arg) => this.expr(arg)),
         )}${as(source.alias)}`
+      case 'attached':
+        this.attached.add(source.table)
+        return `(${this.dialect.attached(source)})${as(source.alias)}`
       case 'join':
         return this.join(source)
       case 'unnest': {

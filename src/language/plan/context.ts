@@ -1,3 +1,5 @@
+import type { AttachedProperty } from '../catalog/attached.ts'
+import type { PropertyScope } from '../catalog/tables.ts'
 import type { Planning } from '../resolver/session.ts'
 import type { JsonRead, Slot, TypedQuery } from '../resolver/typed.ts'
 
@@ -33,6 +35,8 @@ export interface PlanContext extends Planning {
   readonly store: StoreSnapshot
   /** Values of the type `Property` are sent as JSON; otherwise as text. */
   readonly showsJson: boolean
+  /** The column of an attached table behind a property. Absent: nothing is attached. */
+  readonly attached?: ((scope: PropertyScope, name: string) => AttachedProperty | null) | undefined
   /** The query behind a table such as `sessions`. `fresh` names its sources. */
   view(table: string, fields: readonly string[], fresh: (wanted: string) => string): TypedQuery
 }

@@ -3,6 +3,7 @@ import { PlanningBudget } from '../ast/planning-budget.ts'
 import { fixedBytes, headBytes, leastBytes, type Makes } from '../functions/makes.ts'
 import { hasAggregate, hasWindow } from '../resolver/shape.ts'
 import { type CallNode, outputColumns, type TypedExpr, type TypedQuery, type TypedSelect, type TypedSource } from '../resolver/typed.ts'
+import { attachedLookup } from './attached-properties.ts'
 import { countingKnown, makesOf } from './known-sizes.ts'
 import {
   inProportion,
@@ -222,6 +223,15 @@ class Survey {
         const sizes = source.rows.map((row) => row.map((item) => this.expr(item, scope).size))
         const columns = source.names.map((name, i) => [name, largest(sizes.map((row) => row[i] ?? nothing))] as const)
         return this.answered(source.alias, { columns: new Map(columns), rows: source.rows.length })
+      }
+      case 'attached': {
+        const columns = source.lookup ? attachedLookup : source.table.columns
+        for (const { name: column, type } of columns) {
+          const name = columnKey(source.alias, column)
+          if (!isFixed(type))
+            this.columns.set(name, this.source({ kind: 'column', name, atOnce: this.atOnce(scopeOf(unknownRows)), weight: 0 }))
+        }
+        return unknownRows
       }
       case 'tableFunction': {
         for (const arg of source.args) this.expr(arg, scopeOf(1))

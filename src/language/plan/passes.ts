@@ -1,4 +1,5 @@
 import { arrayJoins } from './array-joins.ts'
+import { attachedProperties } from './attached-properties.ts'
 import type { Pass } from './context.ts'
 import { distinctProperties } from './distinct-properties.ts'
 import { eventNames } from './event-names.ts'
@@ -31,6 +32,7 @@ export const passes: readonly { readonly name: string; readonly run: Pass; reado
   { name: 'event names', run: eventNames, holds: 'event names are compared by number, where the store has numbers' },
   { name: 'person numbers', run: personNumbers, holds: 'persons are counted by number' },
   { name: 'unused reads', run: unusedReads, holds: 'scans read only fields that are used' },
+  { name: 'attached properties', run: attachedProperties, holds: 'no property is a column of an attached table' },
   { name: 'late limits', run: lateLimits, holds: 'rows are numbered after all filters' },
   { name: 'late joins', run: lateJoins, holds: 'the first rows are found before fields that are only shown are read' },
   { name: 'lazy joins', run: lazyJoins, holds: 'scans read only fields of their own table, and views are derived tables' },

@@ -80,6 +80,7 @@ function checkReads(query: TypedQuery, rules: ViewerRules): void {
   const members = rules.mayJoin ? setsOfMembers(query) : new Set<TypedSource>()
   walk(query, {
     source(source) {
+      if (source.kind === 'attached') throw refused(`the table ${source.table.name}`, source)
       if (source.kind !== 'scan' || members.has(source)) return
       if (!readable.has(source.table) && source.table !== people) throw refused(`the table ${shownTable(source.table)}`, source)
       const isOpen = (read: Read) => (source.table === people ? isOfPerson(read, rules) : isAllowed(read, rules))
@@ -111,7 +112,7 @@ const isOfPerson = ({ via, field, json }: Read, { personProperties }: ViewerRule
 
 const shownTable = (name: string) => name.replace(/^@/, '')
 const shownRead = ({ via, field, json }: Read) => [...via, field, ...(json?.path ?? [])].join('.')
-const refused = (what: string, { span }: ScanSource) => new QueryError('not-for-viewers', { what }, span)
+const refused = (what: string, { span }: Pick<ScanSource, 'span'>) => new QueryError('not-for-viewers', { what }, span)
 
 /** The rows that the viewer sees: the events of its filter, or the persons of these events. */
 function seenPart(

@@ -15,7 +15,9 @@ const text = scalar('String')
 
 export function bindTables(session: Session, source: CatalogSource): Binding {
   const names = Object.keys(tables).filter((name) => !tables[name]!.internal)
-  return bindRows(session, source, { name: [...names, ...(session.context.viewNames ?? [])] })
+  return bindRows(session, source, {
+    name: [...names, ...(session.context.viewNames ?? []), ...Object.keys(session.context.project.attached?.tables ?? {}).sort()],
+  })
 }
 
 export function bindDescribed(session: Session, source: CatalogSource, described: Binding): Binding {

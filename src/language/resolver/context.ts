@@ -1,4 +1,5 @@
 import type { Expr, Query } from '../ast/nodes.ts'
+import type { Attached } from '../catalog/attached.ts'
 import type { SessionSettings } from '../catalog/sessions.ts'
 import type { PropertyScope } from '../catalog/tables.ts'
 import type { CurrencyRates } from '../types/currency-rates.ts'
@@ -14,6 +15,8 @@ export interface ResolveContext {
     readonly baseCurrency?: string
     /** Absent: the server has none. */
     readonly currencyRates?: CurrencyRates | undefined
+    /** Absent: the operator has attached nothing. */
+    readonly attached?: Attached | undefined
   }
   readonly now: Date
   /** The declared type. */

@@ -1,9 +1,11 @@
 import { QueryError } from '../../errors/errors.ts'
 import { isSpanned } from '../../errors/span.ts'
 import { assertNever } from '../../lib/assert-never.ts'
+import { own } from '../../lib/own.ts'
 import { nearestSpellings } from '../../lib/text/spelling.ts'
 import type { Expr, JoinSource, Query, QuerySource, Sample, Source, TableSource } from '../ast/nodes.ts'
 import { assertSize } from '../ast/walk.ts'
+import type { AttachedTable } from '../catalog/attached.ts'
 import { tables } from '../catalog/tables.ts'
 import { scalar } from '../types/types.ts'
 import { unify } from '../types/unify.ts'
@@ -136,8 +138,17 @@ function bindTable(session: Session, source: TableSource, scope: Scope): Binding
   if (!table) {
     const view = source.chain.length === 1 ? session.context.view?.(name) : undefined
     if (view) return bindView(session, view, source, name)
-    const { viewNames = [] } = session.context
-    const known = [...Object.keys(tables).filter((t) => !tables[t]!.internal), ...scope.ctes.keys(), ...viewNames]
+    const { viewNames = [], project } = session.context
+    const attached = own(project.attached?.tables ?? {}, name)
+    if (attached) return bindAttached(session, attached, source)
+    const reason = source.chain.length === 2 ? own(project.attached?.unavailable ?? {}, source.chain[0]!) : undefined
+    if (reason !== undefined) throw new QueryError('attached-unreadable', { name, reason }, source.span)
+    const known = [
+      ...Object.keys(tables).filter((t) => !tables[t]!.internal),
+      ...scope.ctes.keys(),
+      ...viewNames,
+      ...Object.keys(project.attached?.tables ?? {}),
+    ]
     throw new QueryError('unknown-table', { name, candidates: nearestSpellings(name, known) }, source.span)
   }
   if (source.columnAliases.length)
@@ -172,6 +183,19 @@ function bindView(session: Session, view: Query, source: TableSource, name: stri
   } finally {
     session.views.pop()
   }
+}
+
+/** Read by the second of its names, unless it has an alias. */
+function bindAttached(session: Session, table: AttachedTable, source: TableSource): Binding {
+  const { span, columnAliases, sample, final } = source
+  const what = sample ? 'SAMPLE' : final ? 'FINAL' : null
+  if (what) throw new QueryError('unsupported-syntax', { what: `${what} of an attached table` }, sample?.span ?? span)
+  if (table.problem !== undefined) throw new QueryError('attached-unreadable', { name: table.name, reason: table.problem }, span)
+  checkNames(columnAliases, table.columns.length, span)
+  const name = source.alias ?? source.chain.at(-1)!
+  const alias = session.alias(name)
+  const columns = table.columns.map((column, i) => ({ name: columnAliases[i] ?? column.name, alias: column.name, type: column.type }))
+  return columnsBinding(name, alias, columns, () => ({ kind: 'attached', alias, table, span }), span)
 }
 
 /** Groups of events can be read by the names of their types. */

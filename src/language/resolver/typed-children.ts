@@ -1,12 +1,13 @@
 import type { Span } from '../../errors/span.ts'
 import { type ChildField, type ChildTable, childFields } from '../../lib/tree.ts'
+import type { AttachedTable } from '../catalog/attached.ts'
 import type { FunctionRow } from '../functions/row.ts'
 import type { SqlType } from '../types/types.ts'
 import type { TypedExpr, TypedNode, TypedQuery, TypedSource } from './typed.ts'
 
 // The fields of each typed node kind that hold nodes. A new kind, or a new field with nodes, does not compile without a row here.
 
-type TableOf<Listed extends TypedNode> = ChildTable<TypedNode, SqlType | Span | FunctionRow, Listed>
+type TableOf<Listed extends TypedNode> = ChildTable<TypedNode, SqlType | Span | FunctionRow | AttachedTable, Listed>
 
 const order = { expr: true, fill: { from: true, to: true } } as const
 
@@ -38,6 +39,7 @@ const sources: TableOf<TypedSource> = {
   cteRef: {},
   rows: { rows: true },
   tableFunction: { args: true },
+  attached: {},
   join: { left: true, right: true, on: true },
   unnest: { input: true, items: { expr: true } },
 }

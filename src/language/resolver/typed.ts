@@ -1,4 +1,5 @@
 import type { Span } from '../../errors/span.ts'
+import type { AttachedTable } from '../catalog/attached.ts'
 import type { FunctionRow } from '../functions/row.ts'
 import type { SqlType } from '../types/types.ts'
 
@@ -184,6 +185,15 @@ export interface TableFunctionSource {
   readonly args: readonly TypedExpr[]
   readonly span: Span
 }
+/** A table beside those of the project. */
+export interface AttachedSource {
+  readonly kind: 'attached'
+  readonly alias: string
+  readonly table: AttachedTable
+  /** One row for each key, as a text, with these columns as a document. Absent: the rows of the table. */
+  readonly lookup?: { readonly key: string; readonly columns: readonly string[] }
+  readonly span: Span
+}
 export interface JoinedSource {
   readonly kind: 'join'
   readonly left: TypedSource
@@ -203,7 +213,15 @@ export interface UnnestSource {
   readonly span: Span
 }
 
-export type TypedSource = ScanSource | DerivedSource | CteSource | RowsSource | TableFunctionSource | JoinedSource | UnnestSource
+export type TypedSource =
+  | ScanSource
+  | DerivedSource
+  | CteSource
+  | RowsSource
+  | TableFunctionSource
+  | AttachedSource
+  | JoinedSource
+  | UnnestSource
 
 export interface TypedColumn {
   /** The name that answers show. */

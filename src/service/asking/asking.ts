@@ -49,6 +49,8 @@ export interface Source {
   readonly project: ProjectRecord
   /** The position of its log. */
   readonly position: () => number
+  /** The version of what lies beside the events. */
+  readonly attached?: () => string
   compute(query: AskedRequest['query'], options: Computing): Promise<Computed>
 }
 
@@ -111,7 +113,8 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
       const isCached = asked.isSaved === true || isCachedKind(query.kind)
       const key = results.keyOf(query, project)
 
-      const moment = (): Moment => ({ key, position: source.position(), kept: keptText(project, clock()) })
+      const kept = () => `${keptText(project, clock())}${source.attached?.() ?? ''}`
+      const moment = (): Moment => ({ key, position: source.position(), kept: kept() })
 
       const compute: Work = async (signal, begin, working) => {
         const about = moment()
@@ -174,9 +177,7 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
       if (refresh === 'force_blocking') return wait()
       if (refresh === 'force_async') return start(true)
       const isLazy = refresh === 'lazy_async'
-      const known = isCached
-        ? results.find(key, query, { position: source.position(), kept: keptText(project, clock()) }, clock(), isLazy)
-        : undefined
+      const known = isCached ? results.find(key, query, { position: source.position(), kept: kept() }, clock(), isLazy) : undefined
       if (known?.isFresh) {
         const answer = await cachedAnswer(known.entry)
         return wantsStatus ? { status: await runs.start(project.id, client_query_id, key, false, async () => answer) } : { answer }

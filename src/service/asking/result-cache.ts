@@ -16,7 +16,7 @@ export interface Entry {
   /** The end of its date range, if it has one. */
   readonly endsAt: string | null
   readonly position: number
-  /** From when on the project kept events. */
+  /** From when on the project kept events, and the version of what lies beside them. */
   readonly kept: string
   readonly computedAt: Date
   /** When it is too old for most callers; null: never. */

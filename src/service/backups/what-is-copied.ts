@@ -14,6 +14,7 @@ const leftOut = {
     'tmp',
     'downloads',
     'lost+found',
+    'attached', // copies of what the operator attaches
     'projects', // each by itself
     notesName,
   ],

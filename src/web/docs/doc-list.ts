@@ -25,6 +25,7 @@ export const docGroups: readonly { readonly title: string; readonly docs: readon
       { name: 'functions', title: 'Functions of SQL' },
       { name: 'properties', title: 'Properties' },
       { name: 'currencies', title: 'Currencies' },
+      { name: 'own-data', title: 'Own data' },
     ],
   },
   {

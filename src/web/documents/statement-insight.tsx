@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import type { SavedInsightAnswer } from '../../doors/answers/insights.ts'
 import { readChart } from '../../service/pictures/read-chart.ts'
 import { ChartPlaceContext } from '../annotations/chart-place.ts'
+import { AttachedAges } from '../answers/attached-ages.tsx'
 import { ChartView } from '../charts/chart-view.tsx'
 import { EditorDialog, type What } from '../insights/editor-dialog.tsx'
 import { unwrapped } from '../insights/query.ts'
@@ -80,6 +81,7 @@ export function StatementInsight({
           </ChartPlaceContext.Provider>
         )}
         {answer?.hasMore === true && <p class="note">There are more rows. “Download numbers” has all of them.</p>}
+        <AttachedAges answer={answer} />
         {(answer?.warnings ?? []).map(({ message }) => (
           <p class="warning" key={message}>
             {message}

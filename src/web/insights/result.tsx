@@ -4,6 +4,7 @@ import { namedParts } from '../../service/pictures/named-parts.ts'
 import { readChart } from '../../service/pictures/read-chart.ts'
 import { answerInWords, type Whole } from '../answers/answer-in-words.ts'
 import { AnswerWords } from '../answers/answer-words.tsx'
+import { AttachedAges } from '../answers/attached-ages.tsx'
 import { LegendTable } from '../answers/legend-table.tsx'
 import { splitInWords, type Totals } from '../answers/split-in-words.ts'
 import { ChartView } from '../charts/chart-view.tsx'
@@ -131,6 +132,7 @@ export function Result({
       {!isPlain && query.kind === 'PathsQuery' && chart.kind === 'flow' && (
         <PathTable answer={answer} onChoose={(row) => setChosen(onEdge(query, rowsOf(answer)[row]))} />
       )}
+      <AttachedAges answer={answer} />
       {(answer.warnings ?? []).map(({ message }) => (
         <p class="warning" key={message}>
           {message}

@@ -109,6 +109,8 @@ export interface Answer {
   readonly last_refresh?: string
   readonly is_cached?: boolean
   readonly warnings?: readonly { readonly message: string }[]
+  /** Tables beside the events, and from when their rows are. */
+  readonly attached?: readonly { readonly table: string; readonly as_of: string }[]
   readonly [field: string]: unknown
 }
 

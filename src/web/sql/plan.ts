@@ -73,6 +73,8 @@ function sourceSteps(value: unknown): readonly PlanStep[] {
     }
     case 'derived':
       return [step(`Subquery${named(node)}`, [], querySteps(node.query))]
+    case 'attached':
+      return [step(`Read ${String(fieldsOf(node.table).name)}${named(node)}`, [], [])]
     case 'cteRef':
       return [step(`Read the result of ${String(node.name)}${named(node)}`, [], [])]
     case 'join':

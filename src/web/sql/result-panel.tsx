@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { AttachedAges } from '../answers/attached-ages.tsx'
 import type { Answer, Query } from '../lib/api.ts'
 import { numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
@@ -52,6 +53,7 @@ export function ResultPanel({
         {answer.hasMore === true &&
           'There are more. Without LIMIT a statement answers 100 rows, with LIMIT at most 10,000. A file has all of them.'}
       </p>
+      <AttachedAges answer={answer} />
       {(answer.warnings ?? []).map(({ message }) => (
         <p class="warning" key={message}>
           {message}

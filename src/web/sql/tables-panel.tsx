@@ -15,7 +15,7 @@ interface SchemaTable {
   readonly fields: Readonly<Record<string, SchemaField>>
 }
 
-const kindNames: Readonly<Record<string, string>> = { posthog: 'table', view: 'view' }
+const kindNames: Readonly<Record<string, string>> = { posthog: 'table', view: 'view', attached: 'attached table' }
 
 /** The tables of the project with their columns. A click writes the name at the cursor. */
 export function TablesPanel({ onInsert, version }: { onInsert: (text: string) => void; version: number }) {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tableFromIPC } from 'apache-arrow'
@@ -267,6 +267,23 @@ test('columns of one name are all there as Arrow', async () => {
   const table = tableFromIPC(Buffer.concat(parts.filter((part) => part instanceof Uint8Array)))
   expect(table.schema.fields.map(({ name }) => name)).toEqual(['a', 'a'])
   expect([table.getChildAt(0)!.get(0), table.getChildAt(1)!.get(0)]).toEqual([1, 'x'])
+})
+
+test('a statement joins the tables of a folder, and a folder that is missing is refused', async () => {
+  const data = join(directory, 'attaching')
+  await run(['init', '--data', data])
+  const folder = join(directory, 'billing')
+  await mkdir(folder)
+  await writeFile(join(folder, 'plans.csv'), 'company,plan\nacme,pro\n')
+  const query = (...attach: readonly string[]) =>
+    run(['query', '--data', data, '--project', '1', '--format', 'csv', ...attach, 'select plan from billing.plans'])
+  expect((await query('--attach', `billing=${folder}`)).out).toBe('plan\npro\n')
+  expect(await query('--attach', `billing@2=${folder}`)).toMatchObject({ code: 1, err: expect.stringContaining('billing.plans') })
+  expect(await query('--attach', 'billing')).toMatchObject({ code: 2, err: expect.stringContaining('--attach must be NAME=FROM') })
+  expect(await query('--attach', 'billing=/nowhere')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('attached billing is not a folder'),
+  })
 })
 
 test('a statement converts amounts by the rates of a file, and a file with a mistake is refused', async () => {

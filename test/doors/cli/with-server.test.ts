@@ -324,7 +324,9 @@ test('compact gives space back with the server running, and says what it did', a
   expect(await command('compact', '--project', 'x')).toMatchObject({ code: 2, err: expect.stringContaining('--project must be the ID') })
 })
 
-test('rates that are given to a command are not those of the server, and it says so', async () => {
+test('rates and tables that are given to a command are not those of the server, and it says so', async () => {
   const result = await command('query', '--project', '1', '--currency-rates', 'sample', 'select 1')
   expect([result.code, result.err]).toEqual([0, expect.stringContaining('--currency-rates is not used')])
+  const attached = await command('query', '--project', '1', '--attach', 'billing=.', 'select 1')
+  expect([attached.code, attached.err]).toEqual([0, expect.stringContaining('--attach is not used')])
 })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { DatabaseSchemaAnswer } from '../../../queries/sql/editor/database-schema.ts'
 import type { EventDefinitionAnswer } from '../../answers/event-definitions.ts'
 import type { PropertyDefinitionAnswer } from '../../answers/property-definitions.ts'
 import { textAnswer } from '../answers.ts'
@@ -151,6 +152,20 @@ async function groupsLine(call: ToolCall, project: number): Promise<string | nul
   })
 }
 
+/** Tables that the operator has attached, by which statements can join what is known elsewhere. */
+async function attachedSection(call: ToolCall, project: number): Promise<string | null> {
+  const { tables } = await ask(call, project, { kind: 'DatabaseSchemaQuery' })
+  const attached = Object.values(tables as DatabaseSchemaAnswer['tables']).filter(({ type }) => type === 'attached')
+  if (attached.length === 0) return null
+  const rows = attached.slice(0, shownRecords).map(({ name, fields }) => [
+    name,
+    Object.values(fields)
+      .map((field) => `${field.name} ${field.type}`)
+      .join(', '),
+  ])
+  return section('Other tables, for joins in SQL', { columns: ['table', 'columns'], rows }, attached.length)
+}
+
 export const describeData = defineTool({
   name: 'describe_data',
   title: 'Describe data',
@@ -166,16 +181,17 @@ export const describeData = defineTool({
     const project = await call.project(id)
     const heading = `Project ${project.id}, time zone ${project.timezone}. ${dataNotice}`
     if (event !== undefined) return textAnswer(heading, await eventSection(call, project.id, event))
-    const [events, persons, groups, cohorts, actions] = await Promise.all([
+    const [events, persons, groups, cohorts, actions, attached] = await Promise.all([
       eventsSection(call, project.id, search),
       personSection(call, project.id),
       groupsLine(call, project.id),
       recordSection(call, project.id, 'cohorts', 'Cohorts'),
       recordSection(call, project.id, 'actions', 'Actions'),
+      attachedSection(call, project.id),
     ])
     const hint =
       'Ask again with event for the properties of one. In SQL: events(event, timestamp, distinct_id, person_id, properties.name, person.properties.name), persons(id, created_at, properties.name).'
-    return textAnswer(heading, events, persons, groups, cohorts, actions, hint)
+    return textAnswer(heading, events, persons, groups, cohorts, actions, attached, hint)
   },
 })
 

@@ -10,9 +10,9 @@ import { type MovedServer, type MoveSummary, moveToCluster } from '../../../serv
 import { inspectSource, type MovedBackSummary, moveToDirectory } from '../../../service/moving/move-to-directory.ts'
 import type { ApplyingServer, MoveParts, MoveProgress } from '../../../service/moving/parts.ts'
 import { followed, projectsText, sizeText } from '../backup.ts'
-import { clickhouseOption, engineOf, postgresOption } from '../clickhouse-option.ts'
 import { type Command, type Output, type Values, wrongUsage } from '../command.ts'
 import { memoryOption, mustBeDataDirectory } from '../directory.ts'
+import { clickhouseOption, engineOf, postgresOption } from '../options/clickhouse-option.ts'
 import { stepsLine } from '../progress.ts'
 import { type RunningServer, runningServer } from '../running-server.ts'
 

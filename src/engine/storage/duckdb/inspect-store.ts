@@ -21,7 +21,7 @@ export interface StoreInspector {
 
 export async function openStoreInspector(dataDir: string): Promise<StoreInspector> {
   const beside = await mkdtemp(join(tmpdir(), 'waymark-store-'))
-  const instance = await openInstance({ dataDir, besideDir: beside, access: 'read' })
+  const instance = await openInstance({ dataDir, besideDirs: [beside], access: 'read' })
   return {
     instance,
     async inspect(path) {

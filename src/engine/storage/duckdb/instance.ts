@@ -39,8 +39,8 @@ export interface InstanceOptions {
   readonly connections?: number
   /** `read`: files are attached read-only, and nothing in the directory changes. */
   readonly access?: 'write' | 'read'
-  /** Another directory whose files may be attached. */
-  readonly besideDir?: string
+  /** Other directories whose files may be read. */
+  readonly besideDirs?: readonly string[] | undefined
 }
 
 /** A file that exists but cannot be opened: truncated, overwritten, or with a write-ahead log that does not replay. */
@@ -706,7 +706,7 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   }
   const isReadOnly = options.access === 'read'
   const stagingFolder = isInMemory ? join(tmpdir(), `waymark-${randomUUID()}`) : join(dataDir, 'staging')
-  const directories = [isInMemory ? stagingFolder : dataDir, ...(options.besideDir === undefined ? [] : [options.besideDir])]
+  const directories = [isInMemory ? stagingFolder : dataDir, ...(options.besideDirs ?? [])]
   const database = await DuckDBInstance.create(':memory:')
   try {
     const slots = options.concurrency ?? defaultConcurrency()

@@ -6,6 +6,7 @@ import { type ScheduledStatement, type StatementScheduler, unscheduled } from '.
 import type { RowsFile, RunOptions, Statement, Statements, StreamOptions, TakePart, WrittenRows } from '../../execution/ports.ts'
 import { withinReserve } from '../files/disk-reserve.ts'
 import { BatchBuilder, type BatchShape, WideColumns } from './arrow.ts'
+import { attachedFailure } from './attached/failure.ts'
 import { engineError } from './engine-errors.ts'
 import { type Instance, isDiskFull } from './instance.ts'
 import type { MemoryWatch } from './memory-watch.ts'
@@ -302,7 +303,7 @@ export async function prepare(
 
 async function guarded<T>(
   connection: DuckDBConnection,
-  { sql }: Statement,
+  { sql, attached }: Statement,
   options: EngineRunOptions,
   work: (watch: Watch) => Promise<T>,
 ): Promise<T> {
@@ -319,7 +320,7 @@ async function guarded<T>(
     isDone = true
     return answer
   } catch (error) {
-    throw watch.stopped() ?? engineError(error, sql)
+    throw watch.stopped() ?? attachedFailure(error, attached) ?? engineError(error, sql)
   } finally {
     arrive?.()
     watch.end()

@@ -121,6 +121,9 @@ export const clickhouse: Dialect = {
           : sql
       return `${value} AS ${identifier(read.name)}`
     }),
+  attached({ span }) {
+    throw new UnsupportedError('unsupported-syntax', { what: 'tables beside the events', engine: 'ClickHouse' }, span)
+  },
   tableFunction: ({ name }, args) =>
     name === 'numbers'
       ? `(SELECT number FROM numbers(${args.join(', ')}))`

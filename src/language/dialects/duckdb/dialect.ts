@@ -7,6 +7,7 @@ import { duckdbFlag, duckdbMarked, duckdbNumber, duckdbNumberText } from '../../
 import { type JsonRead, outputColumns } from '../../resolver/typed.ts'
 import { isFloat, isNullable, type SqlType, unknownType } from '../../types/types.ts'
 import type { Dialect, Printing } from '../dialect.ts'
+import { attachedRows } from './attached.ts'
 import { unlessUnequal, withEqualLengths } from './equal-lengths.ts'
 import { guards } from './guards.ts'
 import { planningLoad } from './planning-load.ts'
@@ -145,6 +146,7 @@ export const duckdb: Dialect = {
     }
     return `(SELECT generate_series AS "number" FROM generate_series(${a}, ${b}, ${c ?? 1}))`
   },
+  attached: attachedRows,
   unnest(source, input, items) {
     const arrays = items.map(({ sql, type }, i) => {
       const item: SqlType = type.kind === 'array' ? type.item : unknownType

@@ -161,6 +161,7 @@ class Completion {
     for (const [name, { internal }] of Object.entries(tables))
       if (!internal && isWritable(name)) yield item(name, 'Folder', { detail: 'Table' })
     for (const name of this.env.viewNames ?? []) yield item(name, 'Folder', { insertText: printName(name), detail: 'View' })
+    for (const name of Object.keys(this.env.project.attached?.tables ?? {})) yield item(name, 'Folder', { detail: 'Attached table' })
   }
 
   private *placeholders([first]: readonly string[]): Generator<AutocompleteItem> {

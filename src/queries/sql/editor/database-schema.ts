@@ -34,7 +34,8 @@ export interface DatabaseSchemaField {
 export interface DatabaseSchemaTable {
   readonly id: string
   readonly name: string
-  readonly type: 'posthog' | 'view'
+  /** `attached`: a table beside the events. */
+  readonly type: 'posthog' | 'view' | 'attached'
   readonly fields: Readonly<Record<string, DatabaseSchemaField>>
 }
 export interface DatabaseSchemaAnswer {
@@ -60,10 +61,11 @@ export const databaseSchema: QueryKind<'DatabaseSchemaQuery', typeof databaseSch
   kind: 'DatabaseSchemaQuery',
   schema: databaseSchemaSchema,
   *run(_, env) {
-    const views = (env.viewNames ?? []).map((name): [string, DatabaseSchemaTable] => {
-      const columns = viewColumns(name, env) ?? []
-      return [name, { id: name, name, type: 'view', fields: Object.fromEntries(columns.map((column) => [column.name, viewField(column)])) }]
-    })
+    const others = (names: readonly string[], type: 'view' | 'attached') =>
+      names.map((name): [string, DatabaseSchemaTable] => {
+        const columns = viewColumns(name, env) ?? []
+        return [name, { id: name, name, type, fields: Object.fromEntries(columns.map((column) => [column.name, viewField(column)])) }]
+      })
     return {
       tables: Object.fromEntries([
         ...named.map(([name, { fields: all }]) => {
@@ -78,7 +80,8 @@ export const databaseSchema: QueryKind<'DatabaseSchemaQuery', typeof databaseSch
             },
           ] as const
         }),
-        ...views,
+        ...others(env.viewNames ?? [], 'view'),
+        ...others(Object.keys(env.project.attached?.tables ?? {}).sort(), 'attached'),
       ]),
       joins: named.flatMap(([name, { fields: all }]) =>
         Object.entries(all).flatMap(([field, what]) =>

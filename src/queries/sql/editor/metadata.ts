@@ -92,14 +92,15 @@ function noticeOf(error: QueryError['others'][number]): EditorNotice {
   return { message, start: isInText ? span.start : null, end: isInText ? span.end : null, fix: suggestions[0] ?? null }
 }
 
-function tableNames(statement: Query, { viewNames = [] }: QueryContext): string[] {
+function tableNames(statement: Query, { viewNames = [], project: { attached } }: QueryContext): string[] {
   const found = new Set<string>()
   const own = new Set<string>()
   walk(statement, (node) => {
     if (node.kind === 'cte') own.add(node.name)
     if (node.kind === 'table') found.add(node.chain.join('.'))
   })
-  return [...found].filter((name) => !own.has(name) && (Object.hasOwn(tables, name) || viewNames.includes(name))).sort()
+  const isKnown = (name: string) => Object.hasOwn(tables, name) || viewNames.includes(name) || Object.hasOwn(attached?.tables ?? {}, name)
+  return [...found].filter((name) => !own.has(name) && isKnown(name)).sort()
 }
 
 /** Comparing a name with all known ones takes time. */

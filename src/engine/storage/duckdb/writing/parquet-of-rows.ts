@@ -40,11 +40,13 @@ interface OwnInstance {
   /** The only one that it reads and writes. */
   readonly folder: string
   readonly memory: string
+  /** What does not fit into memory is not written anywhere. */
+  readonly isReadOnly?: true
   readonly signal: AbortSignal | undefined
 }
 
 export async function inOwnInstance(
-  { folder, memory, signal }: OwnInstance,
+  { folder, memory, isReadOnly, signal }: OwnInstance,
   work: (connection: DuckDBConnection) => Promise<unknown>,
 ): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:')
@@ -56,7 +58,7 @@ export async function inOwnInstance(
       'threads = 1', // which keeps the order of the rows
       'preserve_insertion_order = false', // else batches of rows are collected in memory, however wide they are
       "TimeZone = 'UTC'",
-      `temp_directory = ${text(folder)}`,
+      `temp_directory = ${text(isReadOnly ? '' : folder)}`,
       `allowed_directories = [${text(folder)}]`,
       'enable_external_access = false',
       'lock_configuration = true',

@@ -1,5 +1,5 @@
-import type { EngineChoice } from '../../engine.ts'
-import { type Values, wrongUsage } from './command.ts'
+import type { EngineChoice } from '../../../engine.ts'
+import { type Values, wrongUsage } from '../command.ts'
 
 const form = 'http://user:password@host:8123/database'
 

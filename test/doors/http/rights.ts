@@ -72,6 +72,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'roles.list',
     'roles.retrieve',
     'role_memberships.list',
+    'role_memberships.retrieve',
     'proxy_records.list',
     'proxy_records.retrieve',
     'organization_project_list.list',

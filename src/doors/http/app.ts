@@ -1,7 +1,7 @@
 import type { Wanted } from '../../engine/admission/admission.ts'
 import type { RowsAnswer } from '../../engine/execution/answer-rows.ts'
 import type { Download, DownloadFormat } from '../../engine/execution/download.ts'
-import type { PropertyTypeInput } from '../../events/ingestion/decoding/inputs.ts'
+import type { PersonInput, PropertyTypeInput } from '../../events/ingestion/decoding/inputs.ts'
 import type { WarningSummary } from '../../events/ingestion/warnings.ts'
 import type { GroupChange, PersonChange } from '../../events/ingestion/work.ts'
 import type { PropertyScope, RemovalCounts } from '../../language/catalog/removals.ts'
@@ -58,6 +58,7 @@ export interface ProjectData extends CaptureTarget {
   warnings(): Promise<readonly WarningSummary[]>
   definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void>
   changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]>
+  importPersons(rows: readonly PersonInput[]): Promise<{ readonly ids: readonly string[] }>
   deletePersons(persons: readonly string[], withEvents: boolean): Promise<readonly (number | null)[]>
   changeGroup(change: GroupChange): Promise<void>
   readonly actions: ActionService

@@ -103,6 +103,7 @@ async function fill(project: number): Promise<void> {
   await call('POST', of(project, 'cohorts/'), { name: 'Chosen', is_static: true, distinct_ids: ['u1', 'u3'] })
   await call('POST', of(project, 'feature_flags/'), {
     key: 'new-checkout',
+    tags: ['money'],
     name: 'For buyers',
     active: true,
     filters: { groups: [{ properties: [{ type: 'cohort', key: 'id', value: buyers.id }], rollout_percentage: 50 }] },
@@ -162,11 +163,40 @@ annotations: 2 made
 descriptions of events and properties: 0
 described, but not seen here yet: purchase. Import their events, and run this again.`
 
+test('people come with their ids, properties and times, also those without events, before the cohorts that name them', async () => {
+  const before = (await rowsOf(source, 'persons/')).length
+  await call('POST', of(source, 'persons/import/'), {
+    persons: [
+      {
+        distinct_ids: ['crm-1', 'crm-1-phone'],
+        properties: { name: 'Ida', seats: 3 },
+        created_at: '2020-05-01T00:00:00Z',
+        is_identified: true,
+      },
+    ],
+  })
+  const shown = async (project: number) =>
+    (await rowsOf(project, 'persons/?limit=100'))
+      .map(({ distinct_ids, properties, created_at, is_identified }) => ({ distinct_ids, properties, created_at, is_identified }))
+      .sort((a, b) => (String(a.distinct_ids) < String(b.distinct_ids) ? -1 : 1))
+  const dry = await copy('--people', '--dry-run')
+  expect(dry.text).toContain(`people: ${before + 1} would be made\n`)
+  expect(await rowsOf(target, 'persons/')).toEqual([])
+  const first = await copy('--people')
+  expect(first).toMatchObject({ code: 0, text: `people: ${before + 1} made, or known already\n${whole}` })
+  expect(await shown(target)).toEqual(await shown(source))
+  const chosen = (await rowsOf(target, 'cohorts/')).find(({ name }) => name === 'Chosen')!
+  expect((await rowsOf(target, `cohorts/${String(chosen.id)}/persons/`)).length).toBe(2)
+  expect((await copy('--people')).text).toContain(`people: ${before + 1} made, or known already\n`)
+  expect(await shown(target)).toEqual(await shown(source))
+})
+
 test('all of a project is made once, with the ids of the new one', async () => {
   expect(await copy()).toMatchObject({ code: 0, text: whole })
   const cohorts = new Map((await rowsOf(target, 'cohorts/')).map((row) => [row.name, row]))
   const [action] = await rowsOf(target, 'actions/')
   const [flag] = await rowsOf(target, 'feature_flags/')
+  expect(flag).toMatchObject({ tags: ['money'] })
   const insights = new Map((await rowsOf(target, 'insights/')).map((row) => [row.name, row]))
   const boardId = (await rowsOf(target, 'dashboards/')).find(({ name }) => name === 'Shop')!.id
   const board = await call('GET', of(target, `dashboards/${String(boardId)}/`))

@@ -15,6 +15,7 @@ const changesNothing = new Set([
   'warehouse_saved_queries.ancestors',
   'warehouse_saved_queries.descendants',
   'imports.update', // what a running one has read
+  'persons.import', // as many as a system has: they are told of as events are
   'insights.viewed',
   'insights.viewed_many',
   'insights.cancel',

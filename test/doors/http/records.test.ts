@@ -213,6 +213,40 @@ describe('persons', () => {
     expect((await doers())[1]).toEqual(['view', 'ann-phone', 'ann', ids[0]])
   })
 
+  test('persons without events are made, or added to by any of their ids; the same again changes nothing', async () => {
+    const rows = [
+      {
+        distinct_ids: ['dee', 'dee-phone'],
+        properties: { email: 'dee@acme.test', seats: 2 },
+        created_at: '2020-05-01T00:00:00Z',
+        is_identified: true,
+      },
+      { distinct_ids: ['eve'] },
+    ]
+    const { status, body } = await send('POST', `${persons}import/`, { persons: rows })
+    expect(status).toBe(200)
+    const dee = async () => (await send('GET', `${persons}dee-phone/`)).body
+    const first = await dee()
+    expect(first).toMatchObject({ uuid: body.ids[0], ...rows[0], created_at: expect.stringContaining('2020-05-01T00:00:00') })
+    expect((await send('POST', `${persons}import/`, { persons: rows })).body).toEqual(body)
+    expect(await dee()).toEqual(first)
+    const more = [{ distinct_ids: ['eve', 'dee'], properties: { seats: 3 }, created_at: '2021-01-01T00:00:00Z' }]
+    expect((await send('POST', `${persons}import/`, { persons: more })).status).toBe(200)
+    expect(await dee()).toMatchObject({ properties: { email: 'dee@acme.test', seats: 3 }, created_at: first.created_at })
+    expect((await dee()).distinct_ids.sort()).toEqual(['dee', 'dee-phone', 'eve'])
+    for (const [given, attr] of [
+      [{ persons: [{ distinct_ids: [] }] }, '0__distinct_ids'],
+      [{ persons: [{ distinct_ids: [''] }] }, '0__distinct_ids'],
+      [{ persons: [{ distinct_ids: ['a'], created_at: 'soon' }] }, '0__created_at'],
+      [{ persons: [{ distinct_ids: ['a'], properties: 'x' }] }, 'persons__0__properties'],
+      [{}, 'persons'],
+    ] as const)
+      expect(await send('POST', `${persons}import/`, given)).toMatchObject({ status: 400, body: { attr } })
+    expect((await send('POST', `${persons}import/`, { persons: Array(1_001).fill({ distinct_ids: ['a'] }) })).status).toBe(400)
+    expect((await send('GET', `${persons}a/`)).status).toBe(404)
+    await send('POST', `${persons}bulk_delete/`, { distinct_ids: ['dee'] })
+  })
+
   test('a deleted person is gone, with its events or without', async () => {
     const { owner, call } = held.home
     expect((await send('DELETE', `${persons}bob/`)).status).toBe(202)

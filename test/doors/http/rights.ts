@@ -239,6 +239,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'cohorts.replace',
     'cohorts.remove',
     'persons.bulk_delete',
+    'persons.import',
     'persons.update',
     'persons.update_by_post',
     'persons.update_property',

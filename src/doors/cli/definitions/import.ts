@@ -6,6 +6,7 @@ import { compareInsights } from './compare.ts'
 import { Made } from './made.ts'
 import { moveRecords } from './move-records.ts'
 import { moveNotes } from './notes.ts'
+import { movePeople } from './people.ts'
 
 const mostShown = 20
 const usualState = 'waymark-definitions.json'
@@ -20,6 +21,7 @@ export const importDefinitions: Command = {
     project: { value: 'ID', summary: 'the project here' },
     state: { value: 'FILE', summary: 'what was made of which record, for the next run', default: usualState },
     compare: { value: 'N', summary: 'ask so many insights on both sides afterwards, and show where their numbers differ' },
+    people: { summary: 'also the persons, with their ids and properties: those without events, too' },
     'dry-run': { summary: 'write nothing; say what would be made' },
   },
   run: async (values, { out, err }) => {
@@ -31,8 +33,12 @@ export const importDefinitions: Command = {
     const isDry = values.isOn('dry-run')
     const [from, to] = [await placeOf(source, values.required('source')), await placeOf(target, values.required('url'))]
     const made = await Made.in(resolve(values.required('state')), from, to)
-    const { kinds, leftOut } = await asCommand(moveRecords(source, isDry ? null : target, made, err))
+    // First: static cohorts name their members.
+    const people = values.isOn('people') ? await asCommand(movePeople(source, isDry ? null : target, err)) : null
+    const { kinds, leftOut: records } = await asCommand(moveRecords(source, isDry ? null : target, made, err))
+    const leftOut = [...(people?.leftOut ?? []), ...records]
     const notes = await asCommand(moveNotes(source, isDry ? null : target))
+    if (people) out(`people: ${people.made} ${isDry ? 'would be made' : 'made, or known already'}`)
     for (const { title, made: count, known } of kinds)
       out(`${title}: ${count} ${isDry ? 'would be made' : 'made'}${known > 0 ? `, ${known} made before` : ''}`)
     out(`descriptions of events and properties: ${notes.made}${isDry ? ' would be written' : ''}`)

@@ -47,7 +47,7 @@ export const records: readonly KindOfRecord[] = [
     kind: 'feature_flags',
     title: 'feature flags',
     rows: listed('feature_flags/'),
-    body: async (row, made) => ({ ...only(row, 'key', 'name', 'active'), filters: withNewIds(row.filters ?? {}, made) }),
+    body: async (row, made) => ({ ...only(row, 'key', 'name', 'active'), ...tagsOf(row), filters: withNewIds(row.filters ?? {}, made) }),
   },
   {
     kind: 'insights',

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { propertiesOf } from '../../../events/ingestion/decoding/imports.ts'
+import type { PersonInput } from '../../../events/ingestion/decoding/inputs.ts'
 import { isTooLarge } from '../../../events/ingestion/properties/property-size.ts'
 import type { PersonChange } from '../../../events/ingestion/work.ts'
 import { namesFirst } from '../../../lib/ids/anonymous-id.ts'
@@ -37,6 +38,7 @@ const membersRead = 10_000
 const noUuid = ''
 const mostMerged = 1_000
 const mostSplit = 10_000
+const mostImported = 1_000
 const cohortsOfStatement = 50
 const mostNames = 10_000
 /** Entries of the activity log read at a time. */
@@ -77,6 +79,22 @@ const bulkInput = z.object({
     .meta({ description: `Instead of \`ids\`: the members of this cohort, the first ${mostDeleted} of them` }),
   delete_events: flag().optional(),
 })
+const importInput = z.object({
+  persons: z
+    .array(
+      z.object({
+        distinct_ids: listOf(z.union([givenId, z.number()]), 'ids').meta({
+          description: 'At least one; who has one of them already is added to',
+        }),
+        properties: jsonObject('body').nullish().meta({ description: 'Properties to set; the others stay' }),
+        created_at: text({ max: 100 }).nullish().meta({ description: 'The earliest counts. Default: now' }),
+        is_identified: flag().optional(),
+      }),
+    )
+    .max(mostImported)
+    .meta({ description: `At most ${mostImported}` }),
+})
+const importedSchema = z.object({ ids: z.array(z.string()).meta({ description: 'Uuids, in the order of the rows' }) })
 const eventsToo = { delete_events: '`true`: also deletes all its events, which cannot be undone' }
 
 interface Actor extends Omit<PersonAnswer, 'uuid' | 'name' | 'type'> {}
@@ -512,6 +530,20 @@ export const persons = defineResource({
       handle: async (visit) => {
         const { selected, withEvents } = await chosen(visit)
         return removePersons(visit, selected, withEvents)
+      },
+    }),
+    row({
+      method: 'POST',
+      path: 'import',
+      name: 'import',
+      summary:
+        'Makes persons, who need no events, or adds to those who are known by one of the ids; who is named in one row becomes one person. The same rows again change nothing',
+      body: importInput,
+      answer: importedSchema,
+      handle: async (visit) => {
+        const { persons: rows } = check(importInput, visit.body)
+        const { ids } = await (await dataOf(visit)).importPersons(rows as readonly PersonInput[])
+        return { ids }
       },
     }),
     row({

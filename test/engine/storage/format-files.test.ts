@@ -34,6 +34,7 @@ const files: readonly (readonly [documented: string, pattern: RegExp])[] = [
   ['staging/', /^staging\//],
   ['tmp/', /^tmp\//],
   ['downloads/', /^downloads\//],
+  ['attached/', /^attached\//],
   ['projects/<id>/log.position', /^projects\/\d+\/log\.position$/],
   ['backed-up', /^projects\/\d+\/backed-up$/],
   ['copied', /^projects\/\d+\/copied$/],

@@ -19,6 +19,9 @@ const formats: readonly (readonly [pattern: RegExp, format: AttachedTable['forma
   [/\.(csv|tsv)(\.gz)?$/i, 'csv'],
   [/\.(jsonl|ndjson)(\.gz)?$/i, 'json'],
 ]
+/** The engine reads such paths as patterns. */
+const pattern = /[*?[{]/
+
 /** Undefined: not a file with rows. */
 const formatOf = (name: string) => formats.find(([pattern]) => pattern.test(name))
 
@@ -63,6 +66,7 @@ async function tableOf(root: string, { table: name, format, paths }: Found, twic
     const files = await Promise.all(paths.map((path) => realpath(path)))
     const outside = files.findIndex((file) => !file.startsWith(`${root}${sep}`))
     if (outside >= 0) return failed('a link leads out of the attached folder.')
+    if (files.some((file) => pattern.test(file))) return failed('a path with *, ?, [ or { cannot be read: it would name other files, too.')
     const facts = await Promise.all(files.map((file) => stat(file)))
     const last = Math.max(...facts.map(({ mtimeMs }) => mtimeMs))
     const version = createHash('sha256')

@@ -239,6 +239,7 @@ describe('persons', () => {
       [{ persons: [{ distinct_ids: [''] }] }, '0__distinct_ids'],
       [{ persons: [{ distinct_ids: ['a'], created_at: 'soon' }] }, '0__created_at'],
       [{ persons: [{ distinct_ids: ['a'], properties: 'x' }] }, 'persons__0__properties'],
+      [{ persons: [{ distinct_ids: ['a'], propertis: {} }] }, '0__propertis'],
       [{}, 'persons'],
     ] as const)
       expect(await send('POST', `${persons}import/`, given)).toMatchObject({ status: 400, body: { attr } })

@@ -352,6 +352,17 @@ describe('what cannot be reached', () => {
     expect(JSON.stringify(await asked('show tables'))).not.toContain('billing')
   })
 
+  test('names that the engine would read as patterns', async () => {
+    const odd = join(folder, 'odd')
+    await mkdir(join(odd, 'parts'), { recursive: true })
+    for (const name of ['a.parquet', 'a*.parquet']) await writeParquet(join(odd, 'parts', name), [{ n: 1 }])
+    await using other = await open({ dataDir: ':memory:', attach: { odd } })
+    const its = await other.createProject()
+    await expect(sql('select count() from odd.parts', its)).rejects.toMatchObject({
+      detail: expect.stringContaining('it would name other files, too'),
+    })
+  })
+
   test('links that lead out of the folder', async () => {
     const inside = join(folder, 'linked')
     await mkdir(inside)

@@ -6,7 +6,7 @@ import { isTooLarge } from '../../../events/ingestion/properties/property-size.t
 import type { PersonChange } from '../../../events/ingestion/work.ts'
 import { namesFirst } from '../../../lib/ids/anonymous-id.ts'
 import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
-import { tokenLength } from '../../../limits/bounds.ts'
+import { tokenLength, withinJson } from '../../../limits/bounds.ts'
 import type { PersonVersion } from '../../../project.ts'
 import type { ActorsResponse } from '../../../queries/actors/index.ts'
 import { anyJson, check, flag, integer, jsonObject, listOf, text } from '../../../service/accounts/fields.ts'
@@ -82,14 +82,18 @@ const bulkInput = z.object({
 const importInput = z.object({
   persons: z
     .array(
-      z.object({
-        distinct_ids: listOf(z.union([givenId, z.number()]), 'ids').meta({
-          description: 'At least one; who has one of them already is added to',
+      // Other fields are refused by name, with the rows.
+      withinJson(
+        z.looseObject({
+          distinct_ids: listOf(z.union([givenId, z.number()]), 'ids').meta({
+            description: 'At least one; who has one of them already is added to',
+          }),
+          properties: jsonObject('body').nullish().meta({ description: 'Properties to set; the others stay' }),
+          created_at: text({ max: 100 }).nullish().meta({ description: 'The earliest counts. Default: now' }),
+          is_identified: flag().optional(),
         }),
-        properties: jsonObject('body').nullish().meta({ description: 'Properties to set; the others stay' }),
-        created_at: text({ max: 100 }).nullish().meta({ description: 'The earliest counts. Default: now' }),
-        is_identified: flag().optional(),
-      }),
+        'body',
+      ),
     )
     .max(mostImported)
     .meta({ description: `At most ${mostImported}` }),

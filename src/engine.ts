@@ -285,19 +285,21 @@ const checkEngine = (engine: EngineChoice | undefined) => {
   checkOptionNames(engine, ['clickhouse', 'postgres'], 'engine')
   const { clickhouse } = engine
   mustBe(typeof clickhouse === 'object' && clickhouse !== null, 'engine.clickhouse', 'must be the URL of a server, or a client')
-  checkOptionNames(clickhouse, ['settings', 'client', 'url', 'database', 'username', 'password', 'cluster'], 'engine.clickhouse')
+  checkOptionNames(clickhouse, ['settings', 'client', 'url', 'database', 'username', 'password', 'cluster', 'sharded'], 'engine.clickhouse')
   if ('client' in clickhouse) return
   mustBe(
     URL.canParse(clickhouse.url) && /^https?:/.test(clickhouse.url),
     'engine.clickhouse.url',
     'must be the HTTP address of the server, "http://host:8123"',
   )
-  const { cluster } = clickhouse
+  const { cluster, sharded } = clickhouse
   mustBe(
     cluster === undefined || (typeof cluster === 'string' && cluster !== ''),
     'engine.clickhouse.cluster',
     'must be the name of a cluster',
   )
+  mustBe(sharded === undefined || typeof sharded === 'boolean', 'engine.clickhouse.sharded', 'must be true or false')
+  mustBe(!sharded || cluster !== undefined, 'engine.clickhouse.sharded', 'needs the name of the cluster whose shards it means: `cluster`')
 }
 
 /** What one of several servers cannot do is refused, not ignored. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { open } from '../../src/engine.ts'
 import { buildPrograms, type Cluster, personalKey, projectKey, type Server, startCluster } from '../../test/cluster/parts.ts'
@@ -74,6 +75,59 @@ async function load(servers: readonly Server[], project: number, from: number, c
   }
 }
 
+/** So many events fit beside the others that wait: a server takes no more than 16 MB that are not applied. */
+const waitingOfServer = 20_000
+
+/** What a server spends on an event that it acknowledges, and what the one that applies it spends on it, each alone. */
+async function stages({ postgres }: Cluster, servers: readonly Server[], project: number, from: number) {
+  const lease = (change: string) => postgres.sql.run(`UPDATE waymark.cluster_partitions SET ${change} WHERE project = ${project}`)
+  const waiting = async () => {
+    const [row] = await postgres.sql.rows<{ left: number }>(
+      `SELECT (e.last_seq - p.applied_seq)::integer AS left FROM waymark.cluster_log_ends e JOIN waymark.cluster_partitions p USING (project) WHERE project = ${project}`,
+    )
+    return row!.left
+  }
+  await countOf(servers[0]!, project)
+  // Somebody who does nothing has the lease.
+  await lease("holder = 'nobody', epoch = epoch + 1, until = clock_timestamp() + interval '1 hour'")
+  const count = waitingOfServer * servers.length
+  const cpu = cpuOfParts()
+  const began = performance.now()
+  await Promise.all(servers.map((server, i) => sendAll(server, from + i * waitingOfServer, waitingOfServer)))
+  const seconds = (performance.now() - began) / 1000
+  const between = cpuOfParts()
+  await lease('until = clock_timestamp()')
+  let left = count
+  while (left === count) left = await polled(waiting) // until a server has taken the lease, and knows the uuids that were there before
+  const [first, begin] = [left, performance.now()]
+  while (left > 0) left = await polled(waiting)
+  const until = (performance.now() - begin) / 1000
+  return {
+    events: count,
+    acknowledged_per_second: Math.round(count / seconds),
+    cpu_micros_to_acknowledge: cpuOfEvent(cpu, between, count),
+    applied_per_second: Math.round(first / until),
+    cpu_micros_to_apply: cpuOfEvent(between, cpuOfParts(), count),
+  }
+}
+
+const polled = async (look: () => Promise<number>): Promise<number> => {
+  await pause(20)
+  return look()
+}
+
+async function sendAll(server: Server, from: number, count: number): Promise<void> {
+  let next = from
+  const lane = async () => {
+    while (next < from + count) {
+      const first = next
+      next += batchSize
+      await ok(server.call('POST', '/batch/', { body: { api_key: projectKey, batch: batchOf(first) } }))
+    }
+  }
+  await Promise.all(Array.from({ length: senders / 2 }, lane))
+}
+
 /** From the acknowledgement of one event at a server to the answer of another one that has it. */
 async function visibility(a: Server, b: Server, project: number) {
   const times: number[] = []
@@ -144,6 +198,7 @@ try {
   console.log(JSON.stringify({ bench: 'cluster', what: 'two servers', events: half, ...(await load([a, b], project, half, half)) }))
   console.log(JSON.stringify({ bench: 'cluster', what: 'on disk', ...(await bytesOfEvent(cluster)) }))
   await askAll(cluster, a, project)
+  console.log(JSON.stringify({ bench: 'cluster', what: 'each stage alone', ...(await stages(cluster, [a, b], project, 2 * half)) }))
   console.log(JSON.stringify({ bench: 'cluster', what: 'from acknowledged to visible', ...(await visibility(a, b, project)) }))
 } finally {
   await cluster.close()

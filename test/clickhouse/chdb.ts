@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ClickHouseClient, createClient } from '@clickhouse/client'
+import { onShards } from '../../src/engine/storage/clickhouse/shards.ts'
 
 // ClickHouse inside this process, where it is installed. It has a package file and a lock of its own, because it takes more room than all else together.
 
@@ -12,13 +14,85 @@ const directory = [import.meta.dirname, join(import.meta.dirname, '../test/click
 export const hasClickHouse = directory !== undefined
 export const howToInstallClickHouse = '`npm run setup:clickhouse` installs it (550 MB).'
 
+/** Servers that this process stands for: each row of `events_local` in a database of theirs is on one of the shards. */
+export interface Shards {
+  readonly cluster: string
+  readonly count: number
+  readonly databases: readonly string[]
+}
+
+const ofCluster = ['fencing_1', 'fencing_2', 'fencing_3', 'resting', 'moving', 'killed', 'homeward', 'plugged']
+const numbered = Array.from({ length: 100 }, (_, i) => `db_${i + 1}`)
+export const twoShards: Shards = {
+  cluster: 'shop',
+  count: 2,
+  databases: ['default', 'waymark', 'currencies', 'records', ...ofCluster, ...numbered],
+}
+/** `WAYMARK_TEST_SHARDS`: all tests of ClickHouse have their events on two shards. */
+export const testShards = process.env.WAYMARK_TEST_SHARDS ? twoShards : null
+/** The same for the options of a server. */
+export const testLayout = testShards ? { cluster: testShards.cluster, sharded: true } : {}
+
+/**
+ * The engine reads the configuration in the folder that the process is in. All shards are this process, and read the same table: a filter leaves each of them the
+ * rows that are its own. Which ones has nothing to do with persons, as it is after many merges.
+ */
+function standFor({ cluster, count, databases }: Shards): void {
+  const folder = mkdtempSync(join(tmpdir(), 'waymark-shards-'))
+  const shard = '<shard><replica><host>localhost</host><port>9000</port></replica></shard>'
+  const servers = `<remote_servers><${cluster}>${shard.repeat(count)}</${cluster}></remote_servers>`
+  writeFileSync(
+    join(folder, 'config.xml'),
+    `<clickhouse><tcp_port>9000</tcp_port><users_config>users.xml</users_config>${servers}</clickhouse>`,
+  )
+  const filter = `<events_local><filter>cityHash64(uuid) % ${count} + 1 = shardNum()</filter></events_local>`
+  const filters = databases.map((database) => `<${database}>${filter}</${database}>`).join('')
+  const user = `<password></password><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota>`
+  writeFileSync(
+    join(folder, 'users.xml'),
+    `<clickhouse><users><default>${user}<databases>${filters}</databases></default></users><profiles><default/></profiles><quotas><default/></quotas></clickhouse>`,
+  )
+  process.chdir(folder)
+}
+
+/** What servers with Keeper would do by themselves, this process has done as soon as it has it once. */
+const onOneProcess = (query: string): string =>
+  query
+    .replace(/ ON CLUSTER `\w+`/, '')
+    .replace(/ENGINE = Replicated(\w+)\('[^']*', '[^']*'(?:, )?/, 'ENGINE = $1(')
+    .replace(/replicated_deduplication_window = (\d+), replicated_\w+ = \d+/, 'non_replicated_deduplication_window = $1')
+
 /** One per process: a test file that needs it opens it once. */
 export async function openChdb(path = ':memory:'): Promise<ClickHouseClient> {
   if (directory === undefined) throw new Error(`This needs ClickHouse. ${howToInstallClickHouse}`)
   const { createChdbConnection } = createRequire(join(directory, 'chdb.ts'))('chdb/connection') as {
     createChdbConnection(options: { path: string }): object
   }
-  return createClient({ connection: writable(createChdbConnection({ path })) as never }) // its types are of another copy of the client's
+  if (testShards) standFor(testShards)
+  const client = createClient({ connection: writable(createChdbConnection({ path })) as never }) // its types are of another copy of the client's
+  return testShards ? sharded(client, testShards) : client
+}
+
+type Plain = Parameters<typeof onShards>[0]
+const plainClients = new WeakMap<object, Plain>()
+
+/** Requests of Waymark go to all shards. */
+function sharded(client: ClickHouseClient, shards: Shards): ClickHouseClient {
+  const [exec, command, close] = [client.exec.bind(client), client.command.bind(client), client.close.bind(client)]
+  const plain: Plain = {
+    exec: (request) => exec({ ...request, query: onOneProcess(request.query) } as never),
+    command: (request) => command({ ...request, query: onOneProcess(request.query) } as never),
+    close,
+  }
+  const made = Object.assign(client, onShards(plain, shards))
+  plainClients.set(made, plain)
+  return made
+}
+
+/** The client with something between it and the server, under what divides its requests among shards. */
+export function within(client: Plain, put: (plain: Plain) => Plain): Plain {
+  const plain = plainClients.get(client)
+  return plain && testShards ? onShards(put(plain), testShards) : put(client)
 }
 
 interface Request {
@@ -55,8 +129,9 @@ const escapes: Strings = { t: '\t', n: '\n', r: '\r', b: '\b', f: '\f', 0: '\0' 
 const unescaped = (text: string) => text.replace(/\\(.)/gs, (_, letter: string) => escapes[letter] ?? letter)
 
 /** The same ClickHouse as a server sees it: each statement with a database, parameters and settings of its own. */
-export async function openStatements(path = ':memory:'): Promise<Statements> {
+export async function openStatements(path = ':memory:', shards: Shards | null = testShards): Promise<Statements> {
   if (directory === undefined) throw new Error(`This needs ClickHouse. ${howToInstallClickHouse}`)
+  if (shards) standFor(shards)
   const { createChdbConnection } = createRequire(join(directory, 'chdb.ts'))('chdb/connection') as {
     createChdbConnection(options: { path: string }): {
       exec(request: { query: string; query_params: object }): Promise<{ stream: AsyncIterable<Buffer> }>
@@ -80,7 +155,7 @@ export async function openStatements(path = ':memory:'): Promise<Statements> {
       const query_params = Object.fromEntries(
         Object.entries(params).map(([name, value]) => [name, value === '\\N' ? null : unescaped(value)]),
       )
-      const { stream } = await connection.exec({ query: `${before.join('; ')}; ${query}`, query_params })
+      const { stream } = await connection.exec({ query: `${before.join('; ')}; ${shards ? onOneProcess(query) : query}`, query_params })
       const chunks: Buffer[] = []
       for await (const chunk of stream) chunks.push(chunk)
       return Buffer.concat(chunks)

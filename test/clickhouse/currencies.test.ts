@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type LocalWaymark, open } from '../../src/engine.ts'
 import type { LocalProject } from '../../src/project.ts'
 import { events, merged, persons, rates, revenues, statements } from '../service/currencies/cases.ts'
-import { hasClickHouse } from './chdb.ts'
+import { hasClickHouse, testLayout } from './chdb.ts'
 import { type ClickHouseHttpServer, startClickHouseServer } from './http-server.ts'
 
 // Amounts in one currency, on ClickHouse: the rows of DuckDB (test/service/currencies/currencies.test.ts), to the last bit.
@@ -14,7 +14,7 @@ describe.skipIf(!hasClickHouse)('amounts in one currency', () => {
   beforeAll(async () => {
     server = await startClickHouseServer()
     const { origin: url, username, password } = new URL(server.url)
-    const engine = { clickhouse: { url, username, password: decodeURIComponent(password), database: 'currencies' } }
+    const engine = { clickhouse: { url, username, password: decodeURIComponent(password), database: 'currencies', ...testLayout } }
     waymark = await open({ dataDir: ':memory:', engine, currencyRates: rates })
     project = await waymark.createProject({ name: 'Shop' })
     await project.ingest({ batch: events })

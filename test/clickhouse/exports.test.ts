@@ -7,7 +7,7 @@ import { type EngineChoice, type LocalWaymark, open } from '../../src/engine.ts'
 import type { LocalProject } from '../../src/project.ts'
 import type { RowSelection } from '../../src/service/exports/ports.ts'
 import { usualColumns } from '../../src/service/exports/writing/columns.ts'
-import { hasClickHouse } from './chdb.ts'
+import { hasClickHouse, testLayout } from './chdb.ts'
 import { type ClickHouseHttpServer, startClickHouseServer } from './http-server.ts'
 
 // Files of batch exports from ClickHouse, beside those that the embedded engine writes.
@@ -38,7 +38,7 @@ describe.skipIf(!hasClickHouse)('on ClickHouse', () => {
   beforeAll(async () => {
     server = await startClickHouseServer()
     const { origin, username, password } = new URL(server.url)
-    const clickhouse = { url: origin, username, password: decodeURIComponent(password) }
+    const clickhouse = { url: origin, username, password: decodeURIComponent(password), ...testLayout }
     const started = async (name: string, engine?: EngineChoice) =>
       open({
         dataDir: join(folder, name),

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type Deferred, deferred } from '../../src/lib/flow/deferred.ts'
-import { openStatements } from './chdb.ts'
+import { openStatements, type Shards, testShards } from './chdb.ts'
 import { readForm } from './multipart.ts'
 
 // The part of ClickHouse's HTTP interface that clients use, in front of the ClickHouse inside this process: statements in the body, in `query` or in a
@@ -67,8 +67,12 @@ const killedError = 'Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_C
 const pieceBytes = 65_536
 
 /** One per process, as the ClickHouse inside it. `path`: where its data are; default: in memory. `givenPort`: 0 picks a free one. */
-export async function startClickHouseServer(path?: string, givenPort = 0): Promise<ClickHouseHttpServer> {
-  const statements = await openStatements(path)
+export async function startClickHouseServer(
+  path?: string,
+  givenPort = 0,
+  shards: Shards | null = testShards,
+): Promise<ClickHouseHttpServer> {
+  const statements = await openStatements(path, shards)
   const received: Received[] = []
   const running = new Set<Running>()
   let server: Server | null = null

@@ -7,7 +7,7 @@ import type { EngineChoice } from '../../src/index.ts'
 import { deferred } from '../../src/lib/flow/deferred.ts'
 import type { LocalProject } from '../../src/project.ts'
 import { runPlugin } from '../harness/plugin-rows.ts'
-import { hasClickHouse } from './chdb.ts'
+import { hasClickHouse, testLayout } from './chdb.ts'
 import { type ClickHouseHttpServer, type Fault, type Received, startClickHouseServer } from './http-server.ts'
 
 // The engine as it is used: the client's own connections, over HTTP, to servers that are well and to servers that are not.
@@ -24,7 +24,7 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
   const errors: unknown[] = []
   const address = () => {
     const { origin, username, password } = new URL(server.url)
-    return { url: origin, username, password: decodeURIComponent(password) }
+    return { url: origin, username, password: decodeURIComponent(password), ...testLayout }
   }
   const engineOf = (more: object = {}): EngineChoice => ({ clickhouse: { ...address(), database: `db_${++databases}`, ...more } })
   const openOn = (engine: EngineChoice) => open({ dataDir: ':memory:', engine, onError: (error) => errors.push(error) })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createHandler } from '../../src/doors/http/server/create-handler.ts'
 import { open } from '../../src/index.ts'
-import { hasClickHouse } from './chdb.ts'
+import { hasClickHouse, testLayout } from './chdb.ts'
 import { startClickHouseServer } from './http-server.ts'
 
 // The routes of persons, events, groups and definitions answer the same on both engines, before and after each change.
@@ -110,7 +110,7 @@ describe.skipIf(!hasClickHouse)('records', () => {
   test('are the same on both engines', async () => {
     const server = await startClickHouseServer()
     const { origin, username, password } = new URL(server.url)
-    const clickhouse = { url: origin, username, password: decodeURIComponent(password), database: 'records' }
+    const clickhouse = { url: origin, username, password: decodeURIComponent(password), database: 'records', ...testLayout }
     const [one, two] = [await start(undefined), await start({ clickhouse })]
     const same = async (method: string, path: string, body?: unknown) => {
       const expected = await one.send(method, path, body)

@@ -5,7 +5,10 @@ import { join, resolve } from 'node:path'
 import { hasClickHouse, howToInstallClickHouse } from './chdb.ts'
 import { knownDifferences } from './known-differences.ts'
 
-// npm run test:clickhouse: the query cases of the conformance suites on ClickHouse, then what is written into it and what a crash leaves of that.
+// npm run test:clickhouse [-- --shards]: the query cases of the conformance suites on ClickHouse, then what is written into it and what a crash leaves of that. `--shards`: all of
+// it with the events on two shards.
+
+const env = { ...process.env, ...(process.argv.includes('--shards') && { WAYMARK_TEST_SHARDS: '2' }) }
 
 interface CaseResult {
   readonly file: string
@@ -30,6 +33,7 @@ function runQueryCases(): boolean {
     const { status } = spawnSync(process.execPath, ['--import', 'tsx', runner, '--json', report, '--min', '0'], {
       cwd: join(import.meta.dirname, 'package-under-test'),
       stdio: ['ignore', 'ignore', 'inherit'],
+      env,
     })
     if (status !== 0) {
       console.log(`Query cases: the runner ended with ${status}.`)
@@ -59,6 +63,6 @@ function judge(results: readonly CaseResult[], started: number): boolean {
 if (!hasClickHouse) console.log(`SKIPPED: ClickHouse is not installed. ${howToInstallClickHouse}`)
 else {
   const areQueriesRight = runQueryCases()
-  const tests = spawnSync('npx', ['vitest', 'run', '--project', 'clickhouse'], { cwd: repository, stdio: 'inherit' })
+  const tests = spawnSync('npx', ['vitest', 'run', '--project', 'clickhouse'], { cwd: repository, stdio: 'inherit', env })
   process.exitCode = areQueriesRight && tests.status === 0 ? 0 : 1
 }

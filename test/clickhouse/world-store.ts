@@ -2,10 +2,11 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import type { ClickHouseClient } from '../../src/engine/storage/clickhouse/client.ts'
 import { openEventWriter } from '../../src/engine/storage/clickhouse/event-writer.ts'
 import { type ProjectStore, projectStore } from '../../src/engine/storage/clickhouse/project-store.ts'
-import { createClickHouseTables } from '../../src/engine/storage/clickhouse/schema.ts'
+import { createTables } from '../../src/engine/storage/clickhouse/tables.ts'
 import { storeTables } from '../../src/engine/storage/duckdb/schema.ts'
 import { type Deferred, deferred } from '../../src/lib/flow/deferred.ts'
 import type { WorldStore } from '../events/ingestion/harness.ts'
+import { within } from './chdb.ts'
 
 export interface ClickHouseWorldStore extends WorldStore {
   /** From the so-manieth change on the process that has the store open now can reach it no more. The change is done all the same in half of the cases. */
@@ -18,7 +19,7 @@ let projects = 0
 
 /** A project of its own on ClickHouse, for a world of the ingestion tests. */
 export async function clickHouseWorldStore(client: ClickHouseClient): Promise<ClickHouseWorldStore> {
-  for (const query of createClickHouseTables()) await client.command({ query })
+  await createTables(client)
   let store: ProjectStore
   let project = ++projects
   let life = mortal(client)
@@ -27,8 +28,11 @@ export async function clickHouseWorldStore(client: ClickHouseClient): Promise<Cl
       project = ++projects
     },
     async openWriter() {
-      life = mortal(client)
-      store = projectStore(life.client, project)
+      const living = within(client, (plain) => {
+        life = mortal(plain)
+        return life.client
+      })
+      store = projectStore(living, project)
       return openEventWriter(store)
     },
     killAt: (change) => life.killAt(change),

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { ClickHouseClient } from '../../src/engine/storage/clickhouse/client.ts'
-import { connectToClickHouse } from '../../src/engine/storage/clickhouse/client.ts'
+import { type ClickHouseClient, type ClickHouseServer, connectToClickHouse } from '../../src/engine/storage/clickhouse/client.ts'
 import type { Journal, WrittenGroup } from '../../src/engine/storage/clickhouse/journal.ts'
+import { eventsTable, oneServer } from '../../src/engine/storage/clickhouse/layout.ts'
 import { type ProjectStore, projectStore } from '../../src/engine/storage/clickhouse/project-store.ts'
-import { createClickHouseTables, insertedEvents, knowInsertsAgain } from '../../src/engine/storage/clickhouse/schema.ts'
+import { insertedEvents, knowInsertsAgain } from '../../src/engine/storage/clickhouse/schema.ts'
+import { createTables } from '../../src/engine/storage/clickhouse/tables.ts'
 import { openBlocks } from '../../src/engine/storage/postgres/blocks.ts'
 import { connectToPostgres, type Postgres } from '../../src/engine/storage/postgres/client.ts'
 import { logRows } from '../../src/engine/storage/postgres/log-rows.ts'
@@ -12,7 +13,7 @@ import { prepareTables } from '../../src/engine/storage/postgres/tables.ts'
 import { LeaseLost, sharedJournal } from '../../src/engine/storage/shared-journal.ts'
 import { type Deferred, deferred } from '../../src/lib/flow/deferred.ts'
 import { type Check, Failed, mustEqual } from './checks.ts'
-import type { Cluster } from './parts.ts'
+import { type Cluster, engineOf } from './parts.ts'
 
 // Two holders of one lease, step by step: the first is stopped between two statements, and goes on when the second has finished what it had begun.
 
@@ -23,7 +24,7 @@ const eventOf = (seq: number): unknown[] => [
   'view',
   `00000000-0000-4000-8000-${String(seq).padStart(12, '0')}`,
   '2026-01-05 10:00:00.000000',
-  1,
+  1 + (seq % 3), // of persons on several shards
   'ann',
   ...['', '', '', '', '', '', ''],
   '2026-01-05 10:00:01.000000',
@@ -54,13 +55,13 @@ interface Stop {
   readonly goOn: Deferred<void>
 }
 
-async function openWorld({ postgresUrl, clickhouse }: Cluster, schema: string): Promise<World> {
-  const postgres = await connectToPostgres({ url: postgresUrl, schema })
+async function openWorld(cluster: Cluster, schema: string): Promise<World> {
+  const postgres = await connectToPostgres({ url: cluster.postgresUrl, schema })
   const clusterId = await prepareTables(postgres, async () => undefined)
-  const { origin, username, password } = new URL(clickhouse.url)
-  const client = await connectToClickHouse({ url: origin, database: schema, username, password: decodeURIComponent(password) })
-  for (const query of createClickHouseTables()) await client.command({ query })
-  await client.command({ query: knowInsertsAgain(2) })
+  const client = await connectToClickHouse({ ...(engineOf(cluster).clickhouse as ClickHouseServer), database: schema })
+  const { layout = oneServer } = client
+  await createTables(client)
+  await client.command({ query: knowInsertsAgain(layout.isSharded ? 4 : 2, layout) }) // both shards are one table here
   const partitions = openPartitions(postgres)
   const blocks = openBlocks(postgres)
   let holders = 0
@@ -181,7 +182,7 @@ export async function fencingChecks(cluster: Cluster, check: Check): Promise<voi
     mustEqual(await world.position(), 8, 'position')
     // The same when both copies are in one part already.
     await world.insert(groupOf(1, 1, 3))
-    await world.client.command({ query: 'OPTIMIZE TABLE events FINAL' })
+    await world.client.command({ query: `OPTIMIZE TABLE ${eventsTable(world.client.layout ?? oneServer)} FINAL` })
     mustEqual(((await world.counts()) as number[][])[0], [1, 2], 'a third copy, merged with the first')
     await second.commit(groupOf(7, 9, 9))
     mustEqual(await world.counts(), once(1, 9), 'events')

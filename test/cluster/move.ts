@@ -27,7 +27,7 @@ class Place {
   ) {
     this.dataDir = join(cluster.folder, name)
     this.postgresUrl = cluster.postgresUrl.replace(/\/postgres$/, `/${name}`)
-    this.clickhouseUrl = `${cluster.clickhouse.url}/${name}`
+    this.clickhouseUrl = cluster.clickhouse.address.replace('/waymark', `/${name}`)
   }
 
   static async make(cluster: Cluster, name: string): Promise<Place> {

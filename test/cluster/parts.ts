@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { build } from 'esbuild'
 import { preludeText } from '../../build/prelude.mjs'
 import type { EngineChoice } from '../../src/engine.ts'
+import { twoShards } from '../clickhouse/chdb.ts'
 import { freePort } from '../harness/free-port.ts'
 import { type Postgres, startPostgres } from '../harness/postgres.ts'
 
@@ -64,20 +65,22 @@ function listened(child: ChildProcess): () => string {
 
 export interface ClickHouse {
   readonly url: string
+  /** How servers are told of it: the address with the database and how the tables lie. */
+  readonly address: string
   kill(): Promise<void>
   start(): Promise<void>
   /** The rows of a statement, without the settings of Waymark. */
   rows<T extends readonly unknown[]>(query: string, database?: string): Promise<T[]>
 }
 
-async function startClickHouse(folder: string): Promise<ClickHouse> {
+async function startClickHouse(folder: string, isSharded: boolean): Promise<ClickHouse> {
   const port = await freePort()
   const path = join(folder, 'clickhouse')
   let child: ChildProcess | null = null
   let url = ''
   const start = async () => {
     const program = join(import.meta.dirname, 'clickhouse-process.ts')
-    child = spawn(process.execPath, ['--import', 'tsx', program, path, String(port)], {
+    child = spawn(process.execPath, ['--import', 'tsx', program, path, String(port), ...(isSharded ? ['shards'] : [])], {
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: repository,
     })
@@ -88,6 +91,9 @@ async function startClickHouse(folder: string): Promise<ClickHouse> {
   return {
     get url() {
       return url
+    },
+    get address() {
+      return `${url}/waymark${isSharded ? `?cluster=${twoShards.cluster}&sharded=true` : ''}`
     },
     start,
     async kill() {
@@ -187,7 +193,7 @@ export function command(
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): { readonly status: number | null; readonly out: string; readonly err: string } {
-  const where = ['--clickhouse', `${cluster.clickhouse.url}/waymark`, '--postgres', cluster.postgresUrl]
+  const where = ['--clickhouse', cluster.clickhouse.address, '--postgres', cluster.postgresUrl]
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(programs, 'waymark.mjs'), ...words, ...where], {
     encoding: 'utf8',
     cwd: repository,
@@ -208,15 +214,18 @@ export interface Cluster {
 }
 
 export const engineOf = ({ clickhouse, postgresUrl }: Pick<Cluster, 'clickhouse' | 'postgresUrl'>): EngineChoice => {
-  const { origin, username, password } = new URL(clickhouse.url)
-  return { clickhouse: { url: origin, database: 'waymark', username, password: decodeURIComponent(password) }, postgres: postgresUrl }
+  const { origin, username, password, searchParams } = new URL(clickhouse.address)
+  const cluster = searchParams.get('cluster')
+  const layout = cluster === null ? {} : { cluster, sharded: true }
+  const server = { url: origin, database: 'waymark', username, password: decodeURIComponent(password) }
+  return { clickhouse: { ...server, ...layout }, postgres: postgresUrl }
 }
 
-/** `options`: further ones of each server. */
-export async function startCluster(options: readonly string[] = []): Promise<Cluster> {
+/** `options`: further ones of each server. `isSharded`: events are divided among two shards. */
+export async function startCluster(options: readonly string[] = [], isSharded = false): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'waymark-cluster-'))
   const postgres = await startPostgres()
-  const clickhouse = await startClickHouse(folder)
+  const clickhouse = await startClickHouse(folder, isSharded)
   const postgresUrl = `postgres://waymark@127.0.0.1:${postgres.port}/postgres`
   const servers: Server[] = []
   const exportFolder = join(folder, 'exports')
@@ -230,7 +239,7 @@ export async function startCluster(options: readonly string[] = []): Promise<Clu
       const shared = [
         '--private-plugin-requests',
         '--clickhouse',
-        `${clickhouse.url}/waymark`,
+        clickhouse.address,
         '--postgres',
         postgresUrl,
         '--export-folder',

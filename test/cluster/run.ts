@@ -14,11 +14,16 @@ import { pluginChecks } from './plugins.ts'
 import { printRates } from './rates.ts'
 import { togetherChecks } from './together.ts'
 
-// npm run test:cluster -- [--rounds N] [--seed N] [--only PART]: several servers on one PostgreSQL and one ClickHouse. The parts are fencing, move, together, operations, plugins, exports,
-// faults, rounds, conversations (with what `npm run build` has built) and conformance; and rates, which is made only when it is named.
+// npm run test:cluster -- [--rounds N] [--seed N] [--only PART] [--shards]: several servers on one PostgreSQL and one ClickHouse. The parts are fencing, move, together, operations, plugins, exports,
+// faults, rounds, conversations (with what `npm run build` has built) and conformance; and rates, which is made only when it is named. `--shards`: the events are on two shards.
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '20' }, seed: { type: 'string' }, only: { type: 'string' } },
+  options: {
+    rounds: { type: 'string', default: '20' },
+    seed: { type: 'string' },
+    only: { type: 'string' },
+    shards: { type: 'boolean', default: false },
+  },
 })
 const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const isWanted = (part: string) => (values.only === undefined ? part !== 'rates' : values.only === part)
@@ -30,7 +35,7 @@ if (missing) console.log(`SKIPPED: ${missing}`)
 else {
   console.log(`seed ${seed}`)
   await buildPrograms()
-  const cluster = await startCluster()
+  const cluster = await startCluster([], values.shards)
   try {
     if (isWanted('fencing')) await fencingChecks(cluster, check)
     if (isWanted('conversations')) await conversations(cluster, counts)

@@ -6,7 +6,8 @@ import type { ClickHouseClient } from './clickhouse/client.ts'
 import { clickHouseEngine, type EngineOptions } from './clickhouse/engine.ts'
 import { metaInsert, metaRow, readAppliedSeq } from './clickhouse/journal.ts'
 import { type ProjectStore, projectStore, removeRows, rowVersion } from './clickhouse/project-store.ts'
-import { clickHouseTables, createClickHouseTables } from './clickhouse/schema.ts'
+import { clickHouseTables } from './clickhouse/schema.ts'
+import { createTables } from './clickhouse/tables.ts'
 import { fileOfRows } from './duckdb/writing/file-of-rows.ts'
 import { parquetOfRows } from './duckdb/writing/parquet-of-rows.ts'
 import { exists } from './files/exists.ts'
@@ -23,8 +24,6 @@ export interface ClickHouseStoresOptions {
   readonly engine: EngineOptions
   /** Whether the client is closed with the stores. */
   readonly ownsClient: boolean
-  /** The name of a cluster of replicas. */
-  readonly cluster?: string | null
 }
 
 /** Not the id of a project: for facts about the whole database. */
@@ -64,9 +63,9 @@ async function claimDatabase(store: ProjectStore, dataDir: string, isInMemory: b
 /** The rows of all projects on one server, their logs in the data directory. */
 export async function openClickHouseStores(
   client: ClickHouseClient,
-  { dataDir, storage, engine, ownsClient, cluster = null }: ClickHouseStoresOptions,
+  { dataDir, storage, engine, ownsClient }: ClickHouseStoresOptions,
 ): Promise<Stores> {
-  for (const query of createClickHouseTables(cluster)) await client.command({ query })
+  await createTables(client)
   const isInMemory = dataDir === ':memory:'
   const compression = createBlockLimit()
   await claimDatabase(projectStore(client, noProject), dataDir, isInMemory)

@@ -1,4 +1,4 @@
-import { type ClickHouseClient, type ClickHouseServer, clusterOf, connectToClickHouse, type Settings } from './clickhouse/client.ts'
+import { type ClickHouseClient, type ClickHouseServer, connectToClickHouse, type Settings } from './clickhouse/client.ts'
 import { mustNotBeOnClickHouse, openClickHouseStores } from './clickhouse-stores.ts'
 import { answerBytes, defaultMemoryLimit, listMemoryBytes, logBytes, memoryBytes } from './duckdb/budget.ts'
 import { type Instance, type InstanceOptions, openInstance } from './duckdb/instance.ts'
@@ -36,7 +36,6 @@ export async function openStores(instance: Instance, engine: EngineChoice | unde
     storage,
     engine: { limits: { memoryLimit, answerBytes: answerBytes(memoryLimit) }, settings: clickhouse.settings ?? {} },
     ownsClient: !('client' in clickhouse),
-    cluster: clusterOf(clickhouse),
   })
 }
 

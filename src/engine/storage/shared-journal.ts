@@ -67,9 +67,11 @@ export function sharedJournal({ store, blocks, lease, clusterId, takeOutcomes, l
   }
   const inRange = ({ fromSeq, toSeq }: Pick<Block, 'fromSeq' | 'toSeq'>) =>
     `FROM events WHERE project_id = ${project} AND log_seq BETWEEN ${fromSeq} AND ${toSeq}`
-  /** How many rows of the range each part of the table has. */
+  /** How many rows of the range each part of the table has, and of how many events. Shards may have parts of the same name. */
   const partsOf = (range: Pick<Block, 'fromSeq' | 'toSeq'>) =>
-    store.rows<[part: string, rows: number]>(`SELECT _part, count() ${inRange(range)} GROUP BY _part ORDER BY _part`)
+    store.rows<[part: string, rows: number, events: number]>(
+      `SELECT _part, count(), uniqExact(log_seq) ${inRange(range)} GROUP BY _part ORDER BY _part`,
+    )
   /** A part that was changed or merged meanwhile has another name: what comes here late removes nothing. */
   const removeFrom = (range: Pick<Block, 'fromSeq' | 'toSeq'>, parts: readonly string[]) =>
     store.run(`DELETE ${inRange(range)} AND _part IN (${literals(parts)})`)
@@ -84,7 +86,7 @@ export function sharedJournal({ store, blocks, lease, clusterId, takeOutcomes, l
     if ((await partsOf(block)).length === 0) await insert(body, token)
     const parts = await partsOf(block)
     if (sumOf(parts) === block.events) return
-    const [whole] = parts.find(([, rows]) => rows === block.events) ?? []
+    const [whole] = parts.find(([, rows, events]) => rows === block.events && events === rows) ?? []
     const others = parts.flatMap(([part]) => (part === whole ? [] : [part]))
     if (others.length > 0) await removeFrom(block, others)
     if (whole === undefined) await insert(body, `${token} ${randomUUID()}`) // the same token would be taken for what was removed
@@ -150,6 +152,7 @@ export function sharedJournal({ store, blocks, lease, clusterId, takeOutcomes, l
   }
 }
 
-const sumOf = (parts: readonly (readonly [part: string, rows: number])[]): number => parts.reduce((sum, [, rows]) => sum + rows, 0)
+const sumOf = (parts: readonly (readonly [part: string, rows: number, ...unknown[]])[]): number =>
+  parts.reduce((sum, [, rows]) => sum + rows, 0)
 
 const onceOnly = (token: string) => ({ insert_deduplicate: 1, insert_deduplication_token: token })

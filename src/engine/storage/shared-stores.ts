@@ -4,14 +4,15 @@ import { WaymarkError } from '../../errors/errors.ts'
 import type { AttemptStore, EventWriter } from '../../events/ingestion/ports.ts'
 import type { KeptFrom } from '../../language/catalog/removals.ts'
 import type { FileOfRows, ParquetOfRows } from '../execution/ports.ts'
-import { type ClickHouseClient, clusterOf, connectToClickHouse } from './clickhouse/client.ts'
+import { type ClickHouseClient, connectToClickHouse } from './clickhouse/client.ts'
 import { cohortMembers } from './clickhouse/cohort-members.ts'
 import { clickHouseEngine } from './clickhouse/engine.ts'
 import { openEventWriter } from './clickhouse/event-writer.ts'
 import { metaInsert, metaRow } from './clickhouse/journal.ts'
 import { projectStore, removeRows, rowVersion } from './clickhouse/project-store.ts'
-import { createClickHouseTables, knowInsertsAgain } from './clickhouse/schema.ts'
+import { knowInsertsAgain } from './clickhouse/schema.ts'
 import { readKeptFromOf, readWarnings, type StoredWarning } from './clickhouse/shared-facts.ts'
+import { createTables } from './clickhouse/tables.ts'
 import { noProject } from './clickhouse-stores.ts'
 import { answerBytes } from './duckdb/budget.ts'
 import { fileOfRows } from './duckdb/writing/file-of-rows.ts'
@@ -77,7 +78,7 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
   const client = 'client' in clickhouse ? clickhouse.client : await connectToClickHouse(clickhouse)
   const partitions = openPartitions(postgres)
   const blocks = openBlocks(postgres)
-  await prepareDatabase(client, clusterId, { cluster: clusterOf(clickhouse), knownBlocks: options.knownBlocks })
+  await prepareDatabase(client, clusterId, options.knownBlocks)
   const engineOptions = { limits: { memoryLimit, answerBytes: answerBytes(memoryLimit) }, settings: clickhouse.settings ?? {} }
 
   return {
@@ -132,13 +133,9 @@ export async function openSharedStores(options: Options): Promise<SharedStores> 
 }
 
 /** A database in ClickHouse belongs to the PostgreSQL whose log is applied to it. The caller makes sure that one server at a time does this. */
-export async function prepareDatabase(
-  client: ClickHouseClient,
-  clusterId: string,
-  { cluster = null, knownBlocks }: { readonly cluster?: string | null; readonly knownBlocks?: number | undefined } = {},
-): Promise<void> {
-  for (const query of createClickHouseTables(cluster)) await client.command({ query })
-  await client.command({ query: knowInsertsAgain(knownBlocks, cluster) })
+export async function prepareDatabase(client: ClickHouseClient, clusterId: string, blocks?: number): Promise<void> {
+  await createTables(client)
+  await client.command({ query: knowInsertsAgain(blocks, client.layout) })
   const store = projectStore(client, noProject)
   const [[owner] = []] = await store.rows<[string]>(`SELECT value FROM meta WHERE project_id = ${noProject} AND key = 'directory'`)
   if (owner === clusterId) return

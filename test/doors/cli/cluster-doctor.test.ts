@@ -77,7 +77,7 @@ test.each<[string, Partial<ClusterFindings>, string]>([
     'ended 30 s ago, epoch 3; 3 records wait, the oldest for 40 s',
   ],
   ['it is applied too slowly', inLog({ appliedSeq: 9, waitingSeconds: 300 }), '1 record waits, the oldest for 5 minutes'],
-  ['inserts that are forgotten', { clickhouse: { ...clickhouse, knownBlocks: 0 } }, 'non_replicated_deduplication_window of events is 0'],
+  ['inserts that are forgotten', { clickhouse: { ...clickhouse, knownBlocks: 0 } }, 'the deduplication window of events is 0'],
   [
     'many parts',
     { clickhouse: { ...clickhouse, tables: [{ ...clickhouse.tables[0]!, mostParts: 600 }] } },

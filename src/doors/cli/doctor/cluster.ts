@@ -125,7 +125,7 @@ function clickHouseLines(found: ClickHouseFindings, cluster: string | null): Lin
         ? [
             problem(
               about,
-              `non_replicated_deduplication_window of events is ${number(knownBlocks)}: each server that starts sets ${number(leastKnownBlocks)}, so something else has changed it`,
+              `the deduplication window of events is ${number(knownBlocks)}: each server that starts sets ${number(leastKnownBlocks)}, so something else has changed it`,
             ),
           ]
         : [good(about, `it knows ${number(knownBlocks)} inserts again`)]),

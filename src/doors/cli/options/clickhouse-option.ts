@@ -15,7 +15,7 @@ export const postgresOption = {
 
 const wrong = (message: string) => wrongUsage(`--clickhouse takes ${form}: ${message}.`)
 
-/** The path of the URL is the database, its query string the server's settings for queries, and `cluster`, the name of one of replicas. */
+/** The path of the URL is the database, its query string the server's settings for queries, and `cluster`, the name of one, with `sharded`. */
 export function engineOf(values: Values): EngineChoice | undefined {
   const text = values.text('clickhouse')
   const postgres = values.text('postgres')
@@ -25,8 +25,10 @@ export function engineOf(values: Values): EngineChoice | undefined {
   const { origin, pathname, searchParams, username, password } = new URL(text)
   const [database = '', ...more] = pathname.slice(1).split('/')
   if (more.some((part) => part !== '')) throw wrong(`the path is the name of a database, not ${pathname}`)
-  const { cluster, ...settings } = Object.fromEntries(searchParams)
+  const { cluster, sharded, ...settings } = Object.fromEntries(searchParams)
   if (cluster === '') throw wrong('cluster= takes the name of a cluster')
+  if (sharded !== undefined && sharded !== 'true' && sharded !== 'false') throw wrong('sharded= takes true or false')
+  if (sharded === 'true' && cluster === undefined) throw wrong('sharded=true needs cluster= with the name of the cluster')
   return {
     clickhouse: {
       url: origin,
@@ -35,6 +37,7 @@ export function engineOf(values: Values): EngineChoice | undefined {
       password: part(password),
       settings,
       ...(cluster !== undefined && { cluster }),
+      ...(sharded !== undefined && { sharded: sharded === 'true' }),
     },
     ...(postgres !== undefined && { postgres }),
   }

@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream'
 import { WaymarkError } from '../../../errors/errors.ts'
 import { reasonOf, serverCode } from './connection-errors.ts'
+import { type Layout, onCluster } from './layout.ts'
+import { onShards } from './shards.ts'
 import { literal, quotedName } from './sql.ts'
 
 export type Settings = Readonly<Record<string, string | number>>
@@ -20,6 +22,8 @@ export interface ClickHouseClient {
   ): Promise<{ readonly stream: AsyncIterable<Uint8Array> }>
   command(request: Request): Promise<unknown>
   close(): Promise<void>
+  /** Default: one server. */
+  readonly layout?: Layout
 }
 
 export interface ClickHouseServer {
@@ -31,11 +35,9 @@ export interface ClickHouseServer {
   readonly password?: string
   /** Replicas of one another, by the name that they have as a cluster (`system.clusters`); the address is that of their load balancer. */
   readonly cluster?: string
+  /** Events are divided among the shards of the cluster; each server has all other rows. */
+  readonly sharded?: boolean
 }
-
-/** Null: one server. */
-export const clusterOf = (given: ClickHouseServer | { readonly client: ClickHouseClient }): string | null =>
-  'client' in given ? null : (given.cluster ?? null)
 
 /** The oldest supported version: statements are written for its planner and functions. */
 const oldestVersion = [24, 3] as const
@@ -46,7 +48,7 @@ const logNothing = { level: 127 }
 
 /** Connects with the optional package `@clickhouse/client`. `mayCreate`: creates the database if it is missing. */
 export async function connectToClickHouse(
-  { url, database = 'waymark', username, password, cluster }: ClickHouseServer,
+  { url, database = 'waymark', username, password, cluster, sharded = false }: ClickHouseServer,
   mayCreate = true,
 ): Promise<ClickHouseClient> {
   const name = '@clickhouse/client' // not an import that a bundler should look for
@@ -63,8 +65,10 @@ export async function connectToClickHouse(
     log: logNothing,
   }
   const client = module.createClient(options)
+  let shards = 1
   try {
     await mustBeUsable(client, { database, cluster, mayCreate })
+    if (sharded) shards = Number(await textOf(client, `SELECT max(shard_num) ${inCluster(cluster!)} FORMAT TabSeparated`))
   } catch (error) {
     const message = `ClickHouse at ${new URL(url).host} cannot be used: ${error instanceof Unusable ? error.message : explained(error)}`
     throw new WaymarkError('command-failed', { message }, { cause: error })
@@ -72,8 +76,12 @@ export async function connectToClickHouse(
     await client.close()
   }
   const made = module.createClient({ ...options, database })
-  return cluster === undefined ? made : onReplicas(made, cluster)
+  if (cluster === undefined) return made
+  const replicas = onReplicas(made, cluster)
+  return sharded ? onShards(replicas, { cluster, count: shards }) : replicas
 }
+
+const inCluster = (cluster: string) => `FROM system.clusters WHERE cluster = ${literal(cluster)}`
 
 class Unusable extends Error {}
 
@@ -92,12 +100,11 @@ async function mustBeUsable(client: ClickHouseClient, { database, cluster, mayCr
     throw new Unusable(`it is version ${version}, and Waymark needs ${oldestVersion.join('.')} or later.`)
   // A user who may not create databases may be given one.
   const count = (rest: string) => textOf(client, `SELECT count() FROM system.${rest} FORMAT TabSeparated`)
-  if (cluster !== undefined && (await count(`clusters WHERE cluster = ${literal(cluster)}`)) === '0')
+  if (cluster !== undefined && (await textOf(client, `SELECT count() ${inCluster(cluster)} FORMAT TabSeparated`)) === '0')
     throw new Unusable(`it has no cluster ${cluster} in system.clusters.`)
   if ((await count(`databases WHERE name = ${literal(database)}`)) !== '0') return
   if (!mayCreate) throw new Unusable(`it has no database ${database}.`)
-  const everywhere = cluster === undefined ? '' : ` ON CLUSTER ${quotedName(cluster)}`
-  await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${quotedName(database)}${everywhere}` })
+  await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${quotedName(database)}${onCluster(cluster ?? null)}` })
 }
 
 async function textOf(client: ClickHouseClient, query: string): Promise<string> {
@@ -139,5 +146,6 @@ export function onReplicas(client: ClickHouseClient, cluster: string): ClickHous
     exec: (request) => client.exec(settled(request)),
     command: (request) => client.command(settled(request)),
     close: () => client.close(),
+    layout: { cluster, isSharded: false },
   }
 }

@@ -1,5 +1,6 @@
 import { type ChangedTable, type ColumnKind, changedTables } from '../../../language/catalog/changed-tables.ts'
-import { quotedName } from './sql.ts'
+import { eventsTable, type Layout, onCluster, oneServer, shardTable } from './layout.ts'
+import { literal } from './sql.ts'
 
 // The tables of all projects on a ClickHouse server. They correspond to the tables of a project's DuckDB store, without the parts that only serve a file:
 // event names are text here, and slots are columns that the server computes (property-columns.ts).
@@ -114,21 +115,42 @@ export const knownBlocks = 100_000
 /** Replicated tables also forget by age. */
 const knownSeconds = 7 * 86_400
 
-const onCluster = (cluster: string | null): string => (cluster === null ? '' : ` ON CLUSTER ${quotedName(cluster)}`)
+/** Where several processes write: the same rows are not stored twice. */
+export const knowInsertsAgain = (blocks: number = knownBlocks, layout: Layout = oneServer): string => {
+  const settings =
+    layout.cluster === null
+      ? `non_replicated_deduplication_window = ${blocks}`
+      : `replicated_deduplication_window = ${blocks}, replicated_deduplication_window_seconds = ${knownSeconds}`
+  return `ALTER TABLE ${eventsTable(layout)}${onCluster(layout.cluster)} MODIFY SETTING ${settings}`
+}
 
-/** Where several processes write: the same rows are not stored twice. `cluster`: of replicas. */
-export const knowInsertsAgain = (blocks: number = knownBlocks, cluster: string | null = null): string =>
-  cluster === null
-    ? `ALTER TABLE events MODIFY SETTING non_replicated_deduplication_window = ${blocks}`
-    : `ALTER TABLE events${onCluster(cluster)} MODIFY SETTING replicated_deduplication_window = ${blocks}, replicated_deduplication_window_seconds = ${knownSeconds}`
+/**
+ * The engine of a replicated table. Without shards its place in Keeper and the name of the replica come from the servers' configuration. With shards the place is
+ * one for all servers, or one for those of a shard.
+ */
+const replicated = (engine: string, { isSharded }: Layout, isOfShard: boolean): string => {
+  if (!isSharded) return `Replicated${engine}`
+  const place = "'/clickhouse/waymark/{database}/{table}/"
+  const own = isOfShard ? [`${place}{shard}'`, "'{replica}'"] : [`${place}all'`, "'{shard}-{replica}'"]
+  return engine.replace(
+    /^(\w+)(?:\(([^)]*)\))?/,
+    (_, name: string, given?: string) => `Replicated${name}(${[...own, ...(given === undefined ? [] : [given])].join(', ')})`,
+  )
+}
 
-/** `cluster`: of replicas, each of which has all rows. Their place in Keeper and their names come from the servers' configuration. */
-export function createClickHouseTables(cluster: string | null = null): readonly string[] {
-  const tables = Object.entries(clickHouseTables).map(([name, { columns, engine }]) => {
-    const own = cluster === null ? engine : `Replicated${engine}`
-    return `CREATE TABLE IF NOT EXISTS ${name}${onCluster(cluster)} (${columns.join(', ')}) ENGINE = ${own}`
+/** `database`: which the tables are in, for events in shards. */
+export function createClickHouseTables(layout: Layout = oneServer, database = ''): readonly string[] {
+  const { cluster, isSharded } = layout
+  const create = 'CREATE TABLE IF NOT EXISTS'
+  const tables = Object.entries(clickHouseTables).map(([table, { columns, engine }]) => {
+    const isOfShard = isSharded && table === 'events'
+    const own = cluster === null ? engine : replicated(engine, layout, isOfShard)
+    return `${create} ${isOfShard ? shardTable : table}${onCluster(cluster)} (${columns.join(', ')}) ENGINE = ${own}`
   })
-  return [...tables, ...addedColumns] // replicated tables pass a new column on by themselves
+  const stored = clickHouseTables.events!.columns.filter((column) => !column.startsWith('INDEX '))
+  const over = [cluster ?? '', database, shardTable].map(literal).join(', ')
+  const reader = `${create} events${onCluster(cluster)} (${stored.join(', ')}) ENGINE = Distributed(${over}, person_no)`
+  return [...tables, ...(isSharded ? [reader] : []), ...addedColumns] // replicated tables pass a new column on by themselves
 }
 
 export const columnName = (column: string): string => column.slice(0, column.indexOf(' '))

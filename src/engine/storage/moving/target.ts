@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { WaymarkError } from '../../../errors/errors.ts'
-import { type ClickHouseClient, clusterOf } from '../clickhouse/client.ts'
+import type { ClickHouseClient } from '../clickhouse/client.ts'
 import { type ProjectStore, projectStore, removeRows } from '../clickhouse/project-store.ts'
 import { noProject } from '../clickhouse-stores.ts'
 import type { EngineChoice } from '../open-stores.ts'
@@ -100,7 +100,7 @@ export async function withTarget<T>(
         },
         { isMove: true },
       )
-      await prepareDatabase(client, clusterId, { cluster: clusterOf(engine.clickhouse) })
+      await prepareDatabase(client, clusterId)
       const store = (project: number) => projectStore(client, project)
       return await work({
         postgres,

@@ -1,7 +1,9 @@
 import { WaymarkError } from '../../../errors/errors.ts'
 import { type ClickHouseClient, connectToClickHouse } from '../clickhouse/client.ts'
+import { shardTable } from '../clickhouse/layout.ts'
 import { knownBlocks } from '../clickhouse/schema.ts'
 import { type ReplicaFacts, readReplicaFacts, readTableFacts, rowsWithin, type TableFacts } from '../clickhouse/server-facts.ts'
+import { literal } from '../clickhouse/sql.ts'
 import { noProject } from '../clickhouse-stores.ts'
 import type { Aside } from '../files/attempts-file.ts'
 import type { EngineChoice } from '../open-stores.ts'
@@ -146,8 +148,10 @@ async function inspectClickHouse(client: ClickHouseClient): Promise<ClickHouseFi
   const rows = <T extends readonly unknown[]>(query: string) => rowsWithin<T>(client, query, askMs)
   const [[version]] = (await rows<[string]>('SELECT version()')) as [[string]]
   const clockMs = await aheadMs(async () => (await rows<[number]>('SELECT toUnixTimestamp64Milli(now64(3))'))[0]![0])
-  const [table] = await rows<[string]>("SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'events'")
-  const window = table && /non_replicated_deduplication_window = (\d+)/.exec(table[0])?.[1]
+  const [table] = await rows<[string]>(
+    `SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name IN ('events', ${literal(shardTable)}) AND engine != 'Distributed'`,
+  )
+  const window = table && /replicated_deduplication_window = (\d+)/.exec(table[0])?.[1]
   const [[owner] = [null]] = table
     ? await rows<[string | null]>(`SELECT value FROM meta FINAL WHERE project_id = ${noProject} AND key = 'directory'`)
     : []

@@ -27,7 +27,7 @@ class Place {
   ) {
     this.dataDir = join(cluster.folder, name)
     this.postgresUrl = cluster.postgresUrl.replace(/\/postgres$/, `/${name}`)
-    this.clickhouseUrl = cluster.clickhouse.address.replace('/waymark', `/${name}`)
+    this.clickhouseUrl = cluster.clickhouse.address.replace(/\/waymark(?=\?|$)/, `/${name}`)
   }
 
   static async make(cluster: Cluster, name: string): Promise<Place> {
@@ -314,7 +314,11 @@ class Load {
   private running: Promise<void>
   server: Server
 
-  constructor(server: Server) {
+  /** `restMs`: between batches. */
+  constructor(
+    server: Server,
+    private readonly restMs = 0,
+  ) {
     this.server = server
     this.running = this.send()
   }
@@ -337,6 +341,7 @@ class Load {
         await pause(50)
       }
       for (const { uuid } of batch) this.acknowledged.add(uuid)
+      if (this.restMs > 0) await pause(this.restMs)
     }
   }
 
@@ -348,8 +353,8 @@ class Load {
 
 const loads: Load[] = []
 const servers: Server[] = []
-const loadOn = (server: Server) => {
-  const load = new Load(server)
+const loadOn = (server: Server, restMs = 0) => {
+  const load = new Load(server, restMs)
   loads.push(load)
   return load
 }
@@ -573,7 +578,7 @@ async function withPlugins(cluster: Cluster, check: Check): Promise<void> {
       const directory = await started(place.ofDirectory())
       await installed(directory, 'counter', counting)
       await installed(directory, 'sender', sending, { url: listener.url, event: 'load' })
-      const load = loadOn(directory)
+      const load = loadOn(directory, 50) // plugins see a few hundred events a second
       await pause(1_000)
       const there = await place.moved(['--json'])
       mustEqual(there.code, 0, there.err)

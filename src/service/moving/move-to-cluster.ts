@@ -164,6 +164,7 @@ export async function moveToCluster(parts: MoveParts, server: MovedServer | null
     await writeMark(dataDir, 'moving', to)
     try {
       await server?.handOver()
+      if (server) parts.onProgress({ phase: 'leaving', project: 0 })
       await parts.settle(dataDir)
       const { projects, rows } = await withSource(dataDir, memoryLimit, (source) => finish(source, target, parts))
       await removeWorkFolder(dataDir)

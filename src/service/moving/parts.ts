@@ -6,8 +6,8 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { keyIdOf, keysOfSecrets } from './copy-accounts.ts'
 
 export interface MoveProgress {
-  /** `waiting`: for servers to be stopped, whose number is in `rows`. */
-  readonly phase: 'copying' | 'following' | 'comparing' | 'waiting'
+  /** `leaving`: the server closes the directory. `waiting`: for servers to be stopped, whose number is in `rows`. */
+  readonly phase: 'copying' | 'following' | 'comparing' | 'leaving' | 'waiting'
   readonly project: number
   readonly table?: string
   readonly rows?: number

@@ -62,7 +62,7 @@ export const move: Command = {
         engine,
         memoryLimit,
         secretKeys: (values.env.WAYMARK_SECRET_KEY ?? '').split(',').flatMap((key) => key.trim() || []),
-        settle: (directory) => settle(directory, memoryLimit),
+        settle: (directory) => settle(directory, memoryLimit, stop.signal),
         openCluster: () => openApplying(engine),
         signal: stop.signal,
         onProgress: (progress) => line.show(stepText(progress)),
@@ -93,25 +93,25 @@ const lookMs = 1_000
 
 type Engine = NonNullable<ReturnType<typeof engineOf>>
 
-/** How long a server that gives a directory away may take to close it. */
-const leavingMs = 120_000
+/** How long a server that gives a directory away may take to close it: what is acknowledged passes slow plugins before. */
+const leavingMs = 3_600_000
 const againMs = 100
 
 /** Opens a directory, which its owner may not have left yet. */
-async function openLeft(options: OpenOptions): Promise<LocalWaymark> {
+async function openLeft(options: OpenOptions, signal: AbortSignal): Promise<LocalWaymark> {
   for (const until = performance.now() + leavingMs; ; ) {
     try {
       return await open(options)
     } catch (error) {
       if (!(error instanceof WaymarkError && error.code === 'directory-locked') || performance.now() > until) throw error
-      await pause(againMs)
+      await pause(againMs, undefined, { signal }).catch(() => signal.throwIfAborted())
     }
   }
 }
 
 /** Applies all records of the logs. */
-async function settle(dataDir: string, memoryLimit: string | undefined): Promise<void> {
-  const waymark = await openLeft({ dataDir, memoryLimit, ...withoutWork, logRetention: { days: Number.POSITIVE_INFINITY } })
+async function settle(dataDir: string, memoryLimit: string | undefined, signal: AbortSignal): Promise<void> {
+  const waymark = await openLeft({ dataDir, memoryLimit, ...withoutWork, logRetention: { days: Number.POSITIVE_INFINITY } }, signal)
   try {
     for (const { id } of await waymark.projects()) await (await waymark.project(id)).warnings()
   } finally {
@@ -169,11 +169,13 @@ const number = (value: number) => value.toLocaleString('en')
 const stepText = ({ phase, project, table, rows, ofRows }: MoveProgress): string =>
   phase === 'waiting'
     ? `Stop all servers now: ${rows} still ${rows === 1 ? 'runs' : 'run'}`
-    : phase === 'comparing'
-      ? `Comparing project ${project}`
-      : phase === 'following'
-        ? `Following project ${project}${rows === undefined ? '' : `: record ${number(rows)}`}`
-        : `Copying project ${project}, ${table}: ${number(rows ?? 0)}${ofRows === rows ? '' : ` of ${number(ofRows ?? 0)}`} rows`
+    : phase === 'leaving'
+      ? 'Waiting until the server has left the directory: plugins first see what was acknowledged'
+      : phase === 'comparing'
+        ? `Comparing project ${project}`
+        : phase === 'following'
+          ? `Following project ${project}${rows === undefined ? '' : `: record ${number(rows)}`}`
+          : `Copying project ${project}, ${table}: ${number(rows ?? 0)}${ofRows === rows ? '' : ` of ${number(ofRows ?? 0)}`} rows`
 
 function reportRows({ projects, account_rows }: Pick<MoveSummary, 'projects' | 'account_rows'>, { out }: Output): void {
   for (const { id, name, events, persons } of projects)

@@ -1,4 +1,6 @@
 import type { ClickHouseClient } from './client.ts'
+import { shardTable } from './layout.ts'
+import { literal } from './sql.ts'
 
 // The ClickHouse server, for operators: read from its system tables, which a user may not be allowed to read.
 
@@ -29,13 +31,14 @@ export async function rowsWithin<T extends readonly unknown[]>(client: ClickHous
   return lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line) as T]))
 }
 
+/** Of shards: those of the server that answers. */
 export async function readTableFacts(client: ClickHouseClient, ms: number): Promise<readonly TableFacts[]> {
   const rows = await rowsWithin<[string, number, number, number, number]>(
     client,
-    `SELECT table, sum(parts) AS all_parts, max(parts), sum(all_rows), sum(all_bytes) FROM (
-       SELECT table, partition_id, count() AS parts, sum(rows) AS all_rows, sum(bytes_on_disk) AS all_bytes
-       FROM system.parts WHERE active AND database = currentDatabase() GROUP BY table, partition_id)
-     GROUP BY table ORDER BY table`,
+    `SELECT of_table, sum(parts) AS all_parts, max(parts), sum(all_rows), sum(all_bytes) FROM (
+       SELECT if(table = ${literal(shardTable)}, 'events', table) AS of_table, partition_id, count() AS parts, sum(rows) AS all_rows, sum(bytes_on_disk) AS all_bytes
+       FROM system.parts WHERE active AND database = currentDatabase() GROUP BY of_table, partition_id)
+     GROUP BY of_table ORDER BY of_table`,
     ms,
   )
   return rows.map(([table, parts, mostParts, all, bytes]) => ({ table, parts, mostParts, rows: all, bytes }))

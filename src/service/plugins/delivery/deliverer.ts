@@ -1,9 +1,11 @@
 import { isFault } from '../../../errors/faults.ts'
+import { deferred } from '../../../lib/flow/deferred.ts'
 import type { PluginDelivery } from '../../accounts/records.ts'
 import type { Due, Job, Kind } from '../../jobs/kind.ts'
 import { retryWait } from '../../jobs/retry.ts'
 import { createRunner } from '../../jobs/runner.ts'
 import { type DeliveryParts, pause } from './parts.ts'
+import type { EventRange } from './ports.ts'
 import { positionOf } from './records.ts'
 import { type SharedReads, sharedReads } from './shared-reads.ts'
 import { deferredDelivery, deliveryStep, type StepResult, type WaitingEvents } from './step.ts'
@@ -128,6 +130,19 @@ const deliverUntil = (deliver: DeliveryParts['deliver'], signal: AbortSignal): D
     })
 }
 
+/** Nor are reads: the store may first have to apply what comes before them. */
+const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
+  signal.throwIfAborted()
+  const over = deferred<never>()
+  const stop = () => over.reject(signal.reason)
+  signal.addEventListener('abort', stop)
+  try {
+    return await Promise.race([work, over.promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
 const stepKind = (parts: DeliveryParts, lanes: ReturnType<typeof createLanes>, reads: SharedReads): Kind<Lane> => {
   const { limits, context } = parts
   const { clock, store } = context
@@ -140,8 +155,15 @@ const stepKind = (parts: DeliveryParts, lanes: ReturnType<typeof createLanes>, r
     const project = await parts.project(lane.projectId)
     if (!project) return null
     positions.set(lane.projectId, () => project.position)
-    const storedEvents = reads.of(lane.projectId, project.storedEvents)
-    const seen = { position: project.position, end: () => project.end(), storedEvents }
+    const stored = reads.of(lane.projectId, project.storedEvents)
+    const seen = {
+      position: project.position,
+      end: () => unlessAborted(project.end(), signal),
+      storedEvents: {
+        range: (range: EventRange) => unlessAborted(stored.range(range), signal),
+        at: (positions: readonly number[]) => unlessAborted(stored.at(positions), signal),
+      },
+    }
     return deliveryStep({ ...parts, deliver: deliverUntil(parts.deliver, signal) }, seen, lane.configId, lane.size, lane.waiting)
   }
 

@@ -245,4 +245,18 @@ describe('a config that hangs', () => {
     expect(receivedBy(config)).toHaveLength(4)
     expect(await world.position(config)).toBe(0)
   })
+
+  test('nor does a read that waits for what is applied before it', async () => {
+    const project = await open({})
+    const config = await world.add(project, () => done)
+    await world.send(project, 10)
+    let reads = 0
+    const never = () => new Promise<never>(() => void reads++)
+    Object.defineProperty(await world.waymark.project(project.id), 'storedEvents', { value: { range: never, at: never } })
+    await world.deliverer.tick()
+    while (reads === 0) await new Promise(setImmediate)
+    await world.deliverer.close()
+    expect(await world.position(config)).toBe(0)
+    expect(world.reports).toEqual([])
+  })
 })

@@ -30,6 +30,11 @@ const leaveMs = 20_000
 const isLocked = (error: unknown): error is WaymarkError<'directory-locked'> =>
   error instanceof WaymarkError && error.code === 'directory-locked'
 
+const slowOwner = (dataDir: string, pid: number) =>
+  new WaymarkError('command-failed', {
+    message: `Process ${pid} has ${dataDir} open, and does not answer. It is waited for: if it is stopped (SIGSTOP, a debugger), let it run or end it.`,
+  })
+
 export class Membership {
   private readonly options: MembershipOptions
   private seeking: Promise<Role>
@@ -74,15 +79,16 @@ export class Membership {
   /** Looks for an owner, or becomes it. The first time, what keeps the directory from being opened is the answer. */
   private async seek(isFirst: boolean): Promise<Role> {
     const began = performance.now()
+    const { dataDir, report } = this.options
     for (;;) {
       this.closing.signal.throwIfAborted()
-      const link = await OwnerLink.connect(this.options.dataDir)
+      const link = await OwnerLink.connect(dataDir, (pid) => report(slowOwner(dataDir, pid)))
       try {
         this.role = link ? this.follow(link) : await this.takeOver()
         return this.role
       } catch (error) {
         if (isFirst && (!isLocked(error) || performance.now() - began > ownerPatienceMs)) throw error
-        if (!isLocked(error)) this.options.report(error)
+        if (!isLocked(error)) report(error)
         await wait(isLocked(error) ? lookMs : retryMs, undefined, { signal: this.closing.signal })
       }
     }

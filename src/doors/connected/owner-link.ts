@@ -91,6 +91,9 @@ const linesOf = (message: IncomingMessage): readonly unknown[] => {
 const mostTries = 5
 const againMs = 500
 
+/** An owner that answers later than this is mentioned. */
+const slowMs = 3_000
+
 export class OwnerLink {
   private readonly address: OwnerAddress
   private readonly agent: Agent
@@ -108,10 +111,11 @@ export class OwnerLink {
     this.left = this.watch()
   }
 
-  /** Null: there is no owner that takes calls. */
-  static async connect(dataDir: string): Promise<OwnerLink | null> {
+  /** Null: there is no owner that takes calls. `onSlow`: the process with this number has the directory, and does not answer for a while. */
+  static async connect(dataDir: string, onSlow: (pid: number) => void): Promise<OwnerLink | null> {
     const address = await announcedOwner(dataDir)
     if (!address) return null
+    const slow = setTimeout(() => onSlow(address.pid), slowMs)
     const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
     try {
       const watching = await ask(address, agent, { kind: 'watch' })
@@ -119,6 +123,8 @@ export class OwnerLink {
       watching.resume()
     } catch {
       // it has just left
+    } finally {
+      clearTimeout(slow)
     }
     agent.destroy()
     return null

@@ -115,7 +115,7 @@ export function openPlugins({ context, box, network, options, changes, host, del
     catalogue: [...bundledCatalogue, ...(options.catalogue ?? []).map((one) => entry.parse(one))],
     siteApps,
     webhooks,
-    receiving: createReceiving(webhooks, host.runtime),
+    receiving: createReceiving(webhooks, host.runtime, changes && (() => changes.look())),
     host,
     deliveries,
   }

@@ -32,6 +32,8 @@ export interface SharedPlugins {
     made(projectIds: readonly number[], reloaded: readonly number[]): Promise<void>
     /** How this server reads them again after changes at other ones. */
     follow(reload: (projectIds: readonly number[]) => Promise<void>): void
+    /** Resolves when what others have changed by now is read. */
+    look(): Promise<void>
   }
 }
 

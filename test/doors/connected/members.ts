@@ -29,16 +29,19 @@ export class Member {
     this.ended = once(process, 'exit')
   }
 
-  static async start(dataDir: string, ...options: string[]): Promise<Member> {
+  static start = (dataDir: string, ...options: string[]): Promise<Member> => Member.begin(dataDir, options).started
+
+  /** While it starts, what it says is there already. */
+  static begin(dataDir: string, options: readonly string[] = []): { readonly said: readonly string[]; readonly started: Promise<Member> } {
     const args = ['serve', '--data', dataDir, '--connect', '--port', '0', '--json', '--log', 'quiet', '--memory', '256MB', ...options]
     const child = spawn(process.execPath, [program('cli'), ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env.PATH } })
     const said: string[] = []
     createInterface({ input: child.stderr! }).on('line', (line) => said.push(line))
-    const line = await new Promise<string>((resolve, reject) => {
+    const line = new Promise<string>((resolve, reject) => {
       createInterface({ input: child.stdout! }).once('line', resolve)
       child.once('exit', (code) => reject(new Error(`The server ended with ${code}: ${said.join('\n')}`)))
     })
-    return new Member(child, JSON.parse(line) as Facts, said)
+    return { said, started: line.then((text) => new Member(child, JSON.parse(text) as Facts, said)) }
   }
 
   async stop(): Promise<void> {
@@ -55,6 +58,10 @@ export class Member {
   /** It neither answers nor ends. */
   pause(): void {
     this.process.kill('SIGSTOP')
+  }
+
+  wake(): void {
+    this.process.kill('SIGCONT')
   }
 
   async kill(): Promise<void> {

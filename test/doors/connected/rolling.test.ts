@@ -56,3 +56,19 @@ test('an owner that is killed while it works: what may come twice is asked again
     await rm(dataDir, { recursive: true, force: true })
   }
 })
+
+test('a server that starts beside an owner that is stopped says whom it waits for', { timeout: 60_000 }, async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'waymark-rolling-'))
+  const owner = await Member.start(dataDir)
+  try {
+    owner.pause()
+    const { said, started } = Member.begin(dataDir)
+    await expect.poll(() => said.join('\n'), { timeout: 20_000 }).toMatch(/Process \d+ has .* open, and does not answer/)
+    owner.wake()
+    const guest = await started
+    await guest.stop()
+  } finally {
+    await owner.kill()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+})

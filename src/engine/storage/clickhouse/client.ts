@@ -1,30 +1,11 @@
-import type { Readable } from 'node:stream'
 import { WaymarkError } from '../../../errors/errors.ts'
 import { reasonOf, serverCode } from './connection-errors.ts'
-import { type Layout, onCluster } from './layout.ts'
+import { onCluster } from './layout.ts'
+import type { ClickHouseClient, Settings } from './requests.ts'
 import { onShards } from './shards.ts'
 import { literal, quotedName } from './sql.ts'
 
-export type Settings = Readonly<Record<string, string | number>>
-
-interface Request {
-  readonly query: string
-  readonly query_params?: Record<string, unknown>
-  readonly clickhouse_settings?: Settings
-  readonly abort_signal?: AbortSignal
-  readonly query_id?: string
-}
-
-/** The methods of a `@clickhouse/client` that are used. */
-export interface ClickHouseClient {
-  exec(
-    request: Request & { readonly values?: Readable; readonly http_headers?: Record<string, string> },
-  ): Promise<{ readonly stream: AsyncIterable<Uint8Array> }>
-  command(request: Request): Promise<unknown>
-  close(): Promise<void>
-  /** Default: one server. */
-  readonly layout?: Layout
-}
+export type { ClickHouseClient, Settings } from './requests.ts'
 
 export interface ClickHouseServer {
   /** `http://host:8123` */

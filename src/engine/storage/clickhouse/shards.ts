@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import type { ClickHouseClient, Settings } from './client.ts'
 import { onCluster, shardTable } from './layout.ts'
+import type { ClickHouseClient, Settings } from './requests.ts'
 
 // Events that are divided among shards by the number of their person. `events` is a distributed table over all of them, which reads as one; what changes rows goes to
 // the table of each shard. All other tables have all their rows on every server, so joins with them stay where the events are.

@@ -22,6 +22,8 @@ const mostAtOnce = 20
 export function createReceiving(
   { receiver }: Pick<WebhookAddresses, 'receiver'>,
   runtime: Pick<PluginRuntime, 'request' | 'noteRequest'>,
+  /** Reads what other servers have changed; null: there are none. */
+  readChanges: (() => Promise<void>) | null = null,
   atOnce: number = mostAtOnce,
 ): Receiving {
   const running = new Map<number, number>()
@@ -33,7 +35,11 @@ export function createReceiving(
   }
   const ask = async (to: Receiver, request: ReceivedRequest): Promise<Received> => {
     const { id, project_id } = to.config
-    const result = await runtime.request(project_id, id, request)
+    let result = await runtime.request(project_id, id, request)
+    if (result === null && readChanges) {
+      await readChanges()
+      result = await runtime.request(project_id, id, request)
+    }
     if (result === null || result.kind === 'deferred') return { kind: 'waiting' }
     if (result.kind === 'error') return { kind: result.isRetryable ? 'waiting' : 'failed' }
     if (result.kind === 'limit') return { kind: 'failed' }

@@ -22,6 +22,7 @@ test('requests beyond the limit of a config are refused with a line in its log, 
       },
       noteRequest: (_, configId, level, message) => noted.push(`${configId} ${level} ${message}`),
     },
+    null,
     2,
   )
   const waiting = [receiving.give(to(1), request), receiving.give(to(1), request)]
@@ -34,4 +35,16 @@ test('requests beyond the limit of a config are refused with a line in its log, 
   const again = receiving.give(to(1), request)
   running[3]!(null)
   expect(await again).toEqual({ kind: 'waiting' }) // not loaded yet
+})
+
+test('a plugin that was enabled at another server is read before the request is refused', async () => {
+  let isThere = false
+  const receiving = createReceiving(
+    { receiver: async () => undefined },
+    { request: async () => (isThere ? { kind: 'value', json: null } : null), noteRequest: () => undefined },
+    async () => {
+      isThere = true
+    },
+  )
+  expect(await receiving.give(to(1), request)).toMatchObject({ kind: 'answer' })
 })

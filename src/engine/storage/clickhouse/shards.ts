@@ -27,7 +27,7 @@ function divided(lines: readonly string[], { count }: Shards): readonly (readonl
   const parts = Array.from({ length: count }, (): string[] => [])
   for (const line of lines) {
     const person = personOfRow.exec(line)?.[1] ?? String((JSON.parse(line) as unknown[])[4])
-    parts[Number(person) % count]!.push(line)
+    parts[Math.abs(Number(person)) % count]!.push(line)
   }
   return parts
 }

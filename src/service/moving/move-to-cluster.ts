@@ -5,7 +5,7 @@ import { followLog } from '../../engine/storage/moving/follow-log.ts'
 import { mustNotBeMoved, readMark, removeMark, writeMark } from '../../engine/storage/moving/mark.ts'
 import { type MoveSource, withSource } from '../../engine/storage/moving/source.ts'
 import { syncDefinitions } from '../../engine/storage/moving/sync-definitions.ts'
-import { type MoveTarget, withTarget } from '../../engine/storage/moving/target.ts'
+import { inspectTarget, type MoveTarget, withTarget } from '../../engine/storage/moving/target.ts'
 import { movedProjects, readMovedProject } from '../../engine/storage/postgres/moving.ts'
 import { putStorage } from '../../engine/storage/postgres/plugin-storage.ts'
 import { putSalts } from '../../engine/storage/postgres/salts.ts'
@@ -142,7 +142,9 @@ export async function moveToCluster(parts: MoveParts, server: MovedServer | null
   const { dataDir, engine, memoryLimit } = parts
   const began = performance.now()
   const mark = await readMark(dataDir)
-  if (mark?.state === 'moved' && mark.to !== addressOf(engine)) await mustNotBeMoved(dataDir)
+  // A move that was killed after its last step is over, too.
+  const isOver = async () => mark?.to !== addressOf(engine) || (await inspectTarget(engine, dataDir)).moving === null
+  if (mark?.state === 'moved' && (await isOver())) await mustNotBeMoved(dataDir)
   return withTarget(engine, dataDir, prepareSharedAccounts, async (target) => {
     const to = addressOf(engine)
     const known = await readMark(dataDir)

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,6 +53,7 @@ function standFor({ cluster, count, databases }: Shards): void {
     `<clickhouse><users><default>${user}<databases>${filters}</databases></default></users><profiles><default/></profiles><quotas><default/></quotas></clickhouse>`,
   )
   process.chdir(folder)
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 }
 
 /** What servers with Keeper would do by themselves, this process has done as soon as it has it once. */

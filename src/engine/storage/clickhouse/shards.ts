@@ -59,7 +59,7 @@ export function onShards(client: ClickHouseClient, shards: Shards): ClickHouseCl
   const insert = async (request: Request): Promise<void> => {
     const { insert_deduplication_token: token, ...settings } = request.clickhouse_settings ?? {}
     const lines = (await textOf(request.values!)).split('\n').filter((line) => line !== '')
-    await Promise.all(
+    const ended = await Promise.allSettled(
       divided(lines, shards).map((part, i) => {
         const place = `${i + 1} of ${shards.count}`
         const own = { insert_shard_id: i + 1, ...(token !== undefined && { insert_deduplication_token: `${token} ${place}` }) }
@@ -73,6 +73,8 @@ export function onShards(client: ClickHouseClient, shards: Shards): ClickHouseCl
             })
       }),
     )
+    // When none is on its way any more: what follows a failure looks at what is there.
+    for (const one of ended) if (one.status === 'rejected') throw one.reason
   }
   const alone = async (query: string, run: (one: string) => Promise<unknown>): Promise<void> => {
     for (const one of onEachShard(query, shards.cluster)) await run(one)

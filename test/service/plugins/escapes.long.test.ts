@@ -12,14 +12,20 @@ import { createWorld, eventOf, pluginOf, type World, type WorldOptions } from '.
 let sandbox: Sandbox
 /** For plugins that wait without an end; all others may wait as long as a busy machine takes. */
 let impatient: Sandbox
+/** For values that are longer than allowed, which need memory to be made. */
+let roomy: Sandbox
 let world: World
 beforeAll(() => {
   const limits = { memory: 16 * 1024 * 1024, runMs: 250 }
   sandbox = createSandbox({ threads: 1, limits })
   impatient = createSandbox({ threads: 1, limits: { ...limits, awaitMs: 1_500 } })
+  roomy = createSandbox({ threads: 1, limits: { ...limits, memory: 64 * 1024 * 1024 } })
 })
-afterAll(async () => Promise.all([sandbox.close(), impatient.close()]))
-const sandboxFor = (log: RegExp) => (log.source.includes('did not end') ? impatient : sandbox)
+afterAll(async () => Promise.all([sandbox.close(), impatient.close(), roomy.close()]))
+const sandboxFor = (log: RegExp) => {
+  if (log.source.includes('did not end')) return impatient
+  return log.source.includes('4194304') ? roomy : sandbox
+}
 afterEach(async () => world.runtime.close())
 
 const neighbor =
@@ -130,7 +136,17 @@ const attacks: readonly Attack[] = [
   // size
   ['a giant result', "event.properties.big = 'x'.repeat(4200000); return event", /returned a value of more than 4194304 characters/],
   ['a giant name', "event.event = { toJSON: () => 'x'.repeat(4200000) }; return event", /returned a value of more than 4194304 characters/],
-  ['a giant error', "throw new Error('x'.repeat(4200000))", /failed: /],
+  ['a giant error', "throw new Error('x'.repeat(4200000))", /failed: Error: x{100}/],
+  [
+    'an error without memory for its message',
+    "const all = []; try { for (;;) all.push('x'.repeat(100000)) } catch {} throw new Error('z'.repeat(99000) + all.length)",
+    /was stopped: it needed more than 16 MB/,
+  ],
+  [
+    'a result without memory for its text',
+    "const all = []; try { for (;;) all.push('x'.repeat(100000)) } catch {} event.properties.all = all; return event",
+    /was stopped: it needed more than 16 MB/,
+  ],
   ['a giant value in the storage', "await meta.storage.set('k', 'x'.repeat(4200000))", /An argument has more than 4194304 characters/],
   ['a giant key in the storage', "await meta.storage.set('x'.repeat(401), 1)", /The key has more than 400 characters/],
 ]

@@ -462,3 +462,28 @@ describe('what plugins find', () => {
     expect(messages()).toEqual(['LOG sent 3 function', 'ERROR The job "none" did not run: the plugin has no such job.'])
   })
 })
+
+describe('the memory of a plugin, all its allocations together', () => {
+  const all = [
+    ['bytes', 'new Uint8Array(1e6)', 66],
+    ['texts', '"x".repeat(1e6) + n', 65],
+    ['texts of two bytes a character', '"\u0416".repeat(5e5) + n', 65],
+    ['numbers', 'new Float64Array(125000)', 66],
+  ] as const
+  test.each(all)('%s: 64 MiB and no more', async (_, made, megabytes) => {
+    await start([
+      pluginOf(
+        `export function processEvent(event) {
+          let n = 0
+          const all = []
+          try { for (; n < 200; n++) all.push(${made}) } catch { all.length = 0 }
+          return { ...event, properties: { n } }
+        }`,
+        1,
+      ),
+    ])
+    const { n } = (await transformed())!.properties as { n: number }
+    expect(n).toBeGreaterThan(megabytes - 6)
+    expect(n).toBeLessThanOrEqual(megabytes + 2)
+  })
+})

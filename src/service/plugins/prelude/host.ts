@@ -10,6 +10,8 @@ export const { parse, stringify } = JSON
 export const { now } = Date
 export const join: (list: readonly string[], separator: string) => string = Function.prototype.call.bind(Array.prototype.join)
 
+export const slice: (text: string, from: number, to: number) => string = Function.prototype.call.bind(String.prototype.slice)
+
 export interface Settings {
   readonly main: string
   readonly files: Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 import { shown } from './globals.ts'
-import { done, join, jsonOf, now, parse, settings, stringify, waiting } from './host.ts'
+import { done, join, jsonOf, now, parse, settings, slice, stringify, waiting } from './host.ts'
 import { jobOf, meta } from './meta.ts'
 import { RetryError, runFile } from './modules.ts'
 import { type ReceivedRequest, requestOf } from './received-request.ts'
@@ -55,16 +55,19 @@ export const start = (): string => {
   })
 }
 
+const longestError = 4_000
 const told = (error: unknown): string => {
+  const short = (value: unknown) => slice(String(value), 0, longestError)
   try {
-    if (error === null || typeof error !== 'object') return `threw ${String(error)}`
+    if (error === null || typeof error !== 'object') return `threw ${short(error)}`
     const { name, message } = error as Partial<Error>
-    return message === undefined ? `threw ${shown(error)}` : `${name ? `${name}: ` : ''}${message}`
+    return message === undefined ? `threw ${short(shown(error))}` : `${name ? `${short(name)}: ` : ''}${short(message)}`
   } catch {
     return 'threw a value without a message'
   }
 }
 
+const outOfMemory = 'InternalError: out of memory'
 const kinds = { error: 0, value: 1, retry: 2 } as const
 /** Results while a list of events runs, a line each. Null: each is reported at once. */
 let lines: string[] | null = null
@@ -76,18 +79,20 @@ const report = (id: number, kind: number, text: string): void => {
     lines[lines.length] = `${id} ${kind} ${kind === kinds.value ? text : stringify(text)}`
 }
 const succeed = (id: number, value: unknown): void => {
-  let text = ''
   try {
-    if (value !== undefined && value !== null) text = jsonOf(value) ?? ''
+    report(id, kinds.value, value === undefined || value === null ? '' : (jsonOf(value) ?? ''))
   } catch (error) {
     fail(id, error)
-    return
   }
-  report(id, kinds.value, text)
 }
 const fail = (id: number, error: unknown): void => {
-  const isRetry = error instanceof RetryError || (error as Partial<Error> | null | undefined)?.name === 'RetryError'
-  report(id, isRetry ? kinds.retry : kinds.error, told(error))
+  try {
+    const isRetry = error instanceof RetryError || (error as Partial<Error> | null | undefined)?.name === 'RetryError'
+    report(id, isRetry ? kinds.retry : kinds.error, told(error))
+  } catch {
+    // Without memory for this, the call would never end.
+    done(id, kinds.error, outOfMemory)
+  }
 }
 
 const resultOf = (method: string, value: unknown): unknown => {

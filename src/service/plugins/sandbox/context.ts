@@ -31,6 +31,14 @@ export class LimitExceeded extends Error {}
 /** A list of events runs for this long at once. */
 const manyMs = 20
 const flushMs = 200
+// No type library of this project has it.
+const { Memory } = (globalThis as unknown as { WebAssembly: { Memory: new (pages: { initial: number; maximum: number }) => object } })
+  .WebAssembly
+const pageSize = 64 * 1024
+/** The engine does not start with fewer. */
+const initialPages = 256
+/** Of the engine itself: its stack, and the program around the plugin. */
+const ownMemory = 6 * 1024 * 1024
 const longestError = 2_000
 const longestLine = 8_000
 const doneKinds = ['error', 'value', 'retry'] as const
@@ -60,7 +68,10 @@ export class PluginContext {
     limits: Limits,
     events: ContextEvents,
   ): Promise<PluginContext> {
-    const variant = newVariant(releaseVariant as unknown as QuickJSSyncVariant, { wasmModule: wasm })
+    // Its runtime bounds single allocations by `setMemoryLimit`, but does not count them together.
+    const maximum = Math.max(initialPages, Math.ceil((ownMemory + limits.memory) / pageSize))
+    const wasmMemory = new Memory({ initial: initialPages, maximum })
+    const variant = newVariant(releaseVariant as unknown as QuickJSSyncVariant, { wasmModule: wasm, wasmMemory })
     const engine = await newQuickJSWASMModuleFromVariant(variant)
     return new PluginContext(engine.newRuntime(), prelude, settings, limits, events)
   }

@@ -65,8 +65,8 @@ export interface ListedFold<T = unknown> {
   /** The names of events that it looks for. */
   readonly names: readonly string[]
   readonly columns: readonly ListColumnAsk[]
-  /** Absent: the actors are persons. Else each text of a column of events is one, except one text. */
-  readonly actors?: { readonly column: number; readonly except: string | null } | null
+  /** Absent: the actors are persons. Else each text of a column of events is one, except one text. `isOwned`: only whose they are is asked for. */
+  readonly actors?: { readonly column: number; readonly except: string | null; readonly isOwned?: boolean } | null
   /** Must compile before the lists answer: what is refused as a statement is refused then. */
   readonly check?: Query | undefined
   /** What the lists lack is loaded when it is asked for again. */

@@ -65,8 +65,6 @@ export interface Fold<P, R> {
   readonly name: string
   /** What is divided among the threads. Entries are those of the columns, in no order; a free one has NaN as its time. */
   readonly over: 'persons' | 'entries'
-  /** It goes through persons also where the actors are others. */
-  readonly isOfPersons?: true
   /** How it finds its events, if they can be selected once for several queries. */
   conditions?(params: P): Matching
   /** A fold with the same result that is faster without a selection, if the parameters allow one. */

@@ -4,7 +4,7 @@ import { madeColumn } from '../lists/made-columns.ts'
 import { copyJoined, joinEntries } from '../lists/pages/joined.ts'
 import { type Page, type PagesView, recordsFile, whatFile } from '../lists/pages/page.ts'
 import { readStretch } from '../lists/pages/page-files.ts'
-import { viewOf } from '../lists/pages/rewrite-pages.ts'
+import { viewOf } from '../lists/pages/paged-events.ts'
 import { extentOf, type Fold, type ListView } from './fold.ts'
 import type { FoldPart } from './worker-messages.ts'
 

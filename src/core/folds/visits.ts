@@ -1,10 +1,10 @@
-import type { ActorOrder } from '../lists/actor-order.ts'
 import { firstSince } from '../lists/first-since.ts'
-import type { ColumnView, Fold, ListView, Matching, PlacedColumn } from './fold.ts'
+import { severalOwners } from '../lists/kept-owners.ts'
+import type { ColumnView, Fold, Matching } from './fold.ts'
 import { bitsOf } from './matches.ts'
 
 // Sessions of web analytics: what sessions count that began in a period. Nearly all of them are of one person, so their events are read where they lie, person by
-// person; those of several persons are read in the order of sessions.
+// person; the events of the others are put together when all parts are read.
 
 /** Bits of an event. */
 export const visitBits = { ofSession: 1, counted: 2, goal: 4, action: 8 } as const
@@ -15,17 +15,14 @@ export interface VisitsParams {
   readonly bits: Matching['bits']
   /** The session of each event. */
   readonly sessions: ColumnView['values']
-  readonly order: Pick<ActorOrder, 'start' | 'end' | 'entry' | 'owner'>
-  /** The sessions with events of several persons. */
-  readonly shared: Int32Array
+  /** By session its person, or `severalOwners`. */
+  readonly owners: Int32Array
   /** Pairs of times, both included: events outside of all of them are not looked at. */
   readonly near: Float64Array
   /** Such pairs of the periods: sessions that began in one, with an event that counts in any of them. */
   readonly periods: Float64Array
   /** A session shorter than this with one action is a bounce. */
   readonly bounceSeconds: number
-  /** The person of each event. */
-  readonly person: PlacedColumn
   readonly persons: number
 }
 
@@ -45,20 +42,28 @@ export interface VisitNumbers {
   readonly visitors: Uint8Array
   /** 1 for each person whose session has a goal. */
   readonly converted: Uint8Array
-  /** Others with a session: period, person, and whether it has a goal, one after the other. */
-  readonly others: readonly number[]
+  /** Events of sessions of several persons. */
+  readonly shared: SharedEvents
 }
+
+interface SharedEvents {
+  readonly session: number[]
+  readonly time: number[]
+  readonly bits: number[]
+  readonly person: number[]
+}
+const noEvents = (): SharedEvents => ({ session: [], time: [], bits: [], person: [] })
 
 const sums = ['sessions', 'counted', 'goals', 'seconds', 'bounces', 'withAction'] as const
 const sets = ['visitors', 'converted'] as const
 
-function nothing({ periods }: VisitsParams, first: number, persons: number): VisitNumbers & { readonly others: number[] } {
+function nothing({ periods }: VisitsParams, first: number, persons: number, shared = noEvents()): VisitNumbers {
   const count = periods.length / 2
   const numbers = () => new Float64Array(count)
   return {
     first,
     persons,
-    others: [],
+    shared,
     sessions: numbers(),
     counted: numbers(),
     goals: numbers(),
@@ -80,6 +85,12 @@ const secondOf = (micros: number): number => Math.floor(micros / 1e6)
 function add(sums: Float64Array, others: Float64Array): void {
   for (let i = 0; i < sums.length; i++) sums[i]! += others[i]!
 }
+/** Persons may be in several parts: in files, and in memory. */
+function addSet(all: Uint8Array, set: Uint8Array, { first, persons: own }: VisitNumbers, { periods, persons }: VisitsParams): void {
+  for (let period = 0; period < periods.length / 2; period++)
+    for (let person = 0; person < own; person++) if (set[period * own + person] === 1) all[period * persons + first + person] = 1
+}
+
 /** Sessions while their events are read in order of time, one after the other. */
 class OpenVisits {
   length = 0
@@ -95,7 +106,7 @@ class OpenVisits {
   begin(session: number, time: number): number {
     if (this.length === this.began.length) this.grow()
     this.session[this.length] = session
-    this.began[this.length] = time
+    this.began[this.length] = this.ended[this.length] = time
     return this.length++
   }
 
@@ -149,10 +160,21 @@ class OfPerson {
 }
 const mostSearched = 32
 
-/** The numbers of all sessions that were read. */
-function numbersOf(visits: OpenVisits, params: VisitsParams, first: number, persons: number): VisitNumbers {
-  const found = nothing(params, first, persons)
-  const { periods, bounceSeconds } = params
+/** Counts an event of a session, whose events may come in any order. */
+function count(visits: OpenVisits, visit: number, when: number, met: number, who: number, periods: Float64Array): void {
+  if (when < visits.began[visit]!) visits.began[visit] = when
+  if (when > visits.ended[visit]!) visits.ended[visit] = when
+  visits.actions[visit]! += (met >> actionShift) & 1
+  if ((met & visitBits.counted) === 0 || !isIn(periods, when)) return
+  const isFirst = visits.counted[visit]!++ === 0
+  visits.goals[visit]! += (met >> goalShift) & 1
+  // Whose session it is: of several persons, the one with the least number.
+  if (isFirst || who < visits.person[visit]!) visits.person[visit] = who
+}
+
+/** Adds the numbers of all sessions that were read. */
+function addNumbers(found: VisitNumbers, visits: OpenVisits, { periods, bounceSeconds }: VisitsParams): void {
+  const { first, persons } = found
   const { began, ended, counted, goals, actions, person } = visits
   for (let visit = 0; visit < visits.length; visit++) {
     if (counted[visit] === 0) continue
@@ -165,16 +187,11 @@ function numbersOf(visits: OpenVisits, params: VisitsParams, first: number, pers
       found.seconds[period]! += seconds
       if (actions[visit]! > 0) found.withAction[period]!++
       if (actions[visit] === 1 && seconds < bounceSeconds) found.bounces[period]!++
-      const own = person[visit]! - first
-      if (own < 0 || own >= persons) {
-        found.others.push(period, person[visit]!, goals[visit]! > 0 ? 1 : 0)
-        continue
-      }
-      found.visitors[period * persons + own] = 1
-      if (goals[visit]! > 0) found.converted[period * persons + own] = 1
+      const at = period * persons + person[visit]! - first
+      found.visitors[at] = 1
+      if (goals[visit]! > 0) found.converted[at] = 1
     }
   }
-  return found
 }
 
 const eventsBetweenPauses = 1 << 16
@@ -182,11 +199,10 @@ const eventsBetweenPauses = 1 << 16
 export const visitsFold: Fold<VisitsParams, VisitNumbers> = {
   name: 'visits',
   over: 'persons',
-  isOfPersons: true,
   *run(lists, params, from, to) {
-    const { sessions, order, near, periods, bits } = params
+    const { sessions, owners, near, periods, bits } = params
     const { start, end, time, event } = lists
-    const { owner } = order
+    const shared = noEvents()
     const visits = new OpenVisits()
     const ofPerson = new OfPerson(visits)
     const [first, last] = [Math.min(...near), Math.max(...near)]
@@ -198,70 +214,59 @@ export const visitsFold: Fold<VisitsParams, VisitNumbers> = {
       ofPerson.begin()
       let current = -1
       let visit = -1
-      let isOwn = false
+      let owner = -1
       for (let index = firstSince(time, start[person]!, behind, first); index < behind; index++) {
         const when = time[index]!
         if (when > last) break
         const session = sessions[index]!
         if (session !== current) {
           current = session
-          isOwn = owner[session] === person
-          visit = isOwn ? ofPerson.find(session) : -1
+          owner = owners[session]!
+          visit = owner === person ? ofPerson.find(session) : -1
         }
-        if (!isOwn || (hasGap && !isIn(near, when))) continue
+        if ((owner !== person && owner !== severalOwners) || (hasGap && !isIn(near, when))) continue
         const met = bitsOf(bits, event[index]!, index, person)
         if ((met & visitBits.ofSession) === 0) continue
+        if (owner === severalOwners) {
+          shared.session.push(session)
+          shared.time.push(when)
+          shared.bits.push(met)
+          shared.person.push(person)
+          continue
+        }
         if (visit < 0) visit = ofPerson.add(session, when)
-        visits.ended[visit] = when
-        visits.actions[visit]! += (met >> actionShift) & 1
-        if ((met & visitBits.counted) === 0 || !isIn(periods, when)) continue
-        visits.counted[visit]!++
-        visits.goals[visit]! += (met >> goalShift) & 1
-        visits.person[visit] = person
+        count(visits, visit, when, met, person, periods)
       }
       unpaused += behind - start[person]!
       if (unpaused < eventsBetweenPauses) continue
       unpaused = 0
       yield
     }
-    if (from === 0) readShared(visits, params, lists)
-    return numbersOf(visits, params, from, to - from)
+    const found = nothing(params, from, to - from, shared)
+    addNumbers(found, visits, params)
+    return found
   },
   join(results, params) {
     const all = nothing(params, 0, params.persons)
     for (const one of results) {
       for (const name of sums) add(all[name], one[name])
-      for (const name of sets)
-        for (let period = 0; period < params.periods.length / 2; period++)
-          all[name].set(one[name].subarray(period * one.persons, (period + 1) * one.persons), period * params.persons + one.first)
+      for (const name of sets) addSet(all[name], one[name], one, params)
     }
-    for (const { others } of results)
-      for (let i = 0; i < others.length; i += 3) {
-        all.visitors[others[i]! * params.persons + others[i + 1]!] = 1
-        if (others[i + 2] === 1) all.converted[others[i]! * params.persons + others[i + 1]!] = 1
-      }
+    addNumbers(all, visitsOfSeveral(results, params), params)
     return all
   },
 }
 
-/** The sessions with events of several persons: they are of the one with the least number. */
-function readShared(visits: OpenVisits, { shared, order, person, near, periods, bits }: VisitsParams, { time, event }: ListView): void {
-  const personOf = person.column.values
-  for (const session of shared) {
-    let visit = -1
-    for (let at = order.start[session]!; at < order.end[session]!; at++) {
-      const index = order.entry[at]!
-      const when = time[index]!
-      if (!isIn(near, when)) continue
-      const met = bitsOf(bits, event[index]!, index, personOf[index]!)
-      if ((met & visitBits.ofSession) === 0) continue
-      if (visit < 0) visit = visits.begin(session, when)
-      visits.ended[visit] = when
-      visits.actions[visit]! += (met >> actionShift) & 1
-      if ((met & visitBits.counted) === 0 || !isIn(periods, when)) continue
-      const isFirst = visits.counted[visit]!++ === 0
-      visits.goals[visit]! += (met >> goalShift) & 1
-      if (isFirst || personOf[index]! < visits.person[visit]!) visits.person[visit] = personOf[index]!
+/** The sessions with events of several persons, which may be in several parts. */
+function visitsOfSeveral(results: readonly VisitNumbers[], { periods }: VisitsParams): OpenVisits {
+  const visits = new OpenVisits()
+  const known = new Map<number, number>()
+  for (const { shared } of results)
+    for (const [i, session] of shared.session.entries()) {
+      const when = shared.time[i]!
+      const visit = known.get(session) ?? visits.begin(session, when)
+      known.set(session, visit)
+      count(visits, visit, when, shared.bits[i]!, shared.person[i]!, periods)
     }
-  }
+  return visits
 }

@@ -14,16 +14,9 @@ export interface ActorOrder {
   /** The times of the first and the last event of each actor: most sessions are passed over by these alone. NaN: it has none. */
   readonly firstTime: Float64Array
   readonly lastTime: Float64Array
-  /** The person whose events are all of an actor, or `noOwner`, or `severalOwners`. */
-  readonly owner: Int32Array
-  /** The actors with events of several persons. */
-  readonly shared: ReadonlySet<number>
   /** All actors have numbers below this: those of their texts in the column. */
   readonly actors: number
 }
-
-const noOwner = -1
-const severalOwners = -2
 
 /** Of an actor that outgrows its place: free entries behind its own. */
 const roomFor = (events: number) => events + 2 + (events >> 2)
@@ -32,10 +25,8 @@ const spareShare = 1 / 8
 const fewSpare = 1 << 12
 const withSpare = (count: number) => count + Math.ceil(count * spareShare) + fewSpare
 
-export const orderBytes = (events: number, actors: number): number => 4 * withSpare(events) + 32 * withSpare(actors)
+export const orderBytes = (events: number, actors: number): number => 4 * withSpare(events) + 28 * withSpare(actors)
 
-/** Of a number in a set, approximately: nearly all groups have several persons. */
-const bytesOfShared = 32
 const eventsBetweenPauses = 1 << 19
 
 type Actors = Pick<ListColumn, 'values' | 'texts'>
@@ -43,8 +34,6 @@ type Actors = Pick<ListColumn, 'values' | 'texts'>
 /** An order that follows its lists. */
 export class KeptOrder implements ActorOrder {
   actors: number
-  readonly owner: Int32Array
-  readonly shared = new Set<number>()
   private readonly room: Int32Array
   /** Entries that belong to an actor, or did. */
   private used: number
@@ -61,13 +50,11 @@ export class KeptOrder implements ActorOrder {
     this.actors = actors
     this.used = used
     this.room = end.map((last, actor) => last - start[actor]!)
-    this.owner = sharedArray(Int32Array, start.length).fill(noOwner)
   }
 
   get bytes(): number {
-    const { start, end, room, entry, firstTime, lastTime, owner, shared } = this
-    const arrays = [start, end, room, entry, firstTime, lastTime, owner]
-    return arrays.reduce((sum, { byteLength }) => sum + byteLength, bytesOfShared * shared.size)
+    const { start, end, room, entry, firstTime, lastTime } = this
+    return [start, end, room, entry, firstTime, lastTime].reduce((sum, { byteLength }) => sum + byteLength, 0)
   }
 
   /** `lastSeq`: no event of the lists has a later record. `skipped`: the code of a text that is no actor; -1: none. A loop with pauses. */
@@ -105,28 +92,7 @@ export class KeptOrder implements ActorOrder {
       unpaused = 0
       yield
     }
-    yield* order.findOwners(lists, values, skipped)
     return order
-  }
-
-  private *findOwners({ persons, start, end }: EventLists, values: Actors['values'], skipped: number): Generator<void, void, void> {
-    const { owner, shared } = this
-    let unpaused = 0
-    for (let person = 0; person < persons; person++) {
-      for (let index = start[person]!; index < end[person]!; index++) {
-        const actor = values[index]!
-        if (actor === skipped || owner[actor] === person || owner[actor] === severalOwners) continue
-        if (owner[actor] === noOwner) owner[actor] = person
-        else {
-          owner[actor] = severalOwners
-          shared.add(actor)
-        }
-      }
-      unpaused += end[person]! - start[person]!
-      if (unpaused < eventsBetweenPauses) continue
-      unpaused = 0
-      yield
-    }
   }
 
   /**
@@ -146,7 +112,7 @@ export class KeptOrder implements ActorOrder {
     for (const place of changed.values()) isGone.fill(1, place.start, place.end)
     /** The actors with such events, and these one after the other: of each actor a chain. */
     const lastOf = new Map<number, number>()
-    const [chain, found, ownerOf]: [number[], number[], number[]] = [[], [], []]
+    const [chain, found]: [number[], number[]] = [[], []]
     for (const person of changed.keys())
       for (let index = lists.start[person]!; index < lists.end[person]!; index++) {
         const actor = values[index]!
@@ -154,20 +120,12 @@ export class KeptOrder implements ActorOrder {
         chain.push(lastOf.get(actor) ?? -1)
         lastOf.set(actor, found.length)
         found.push(index)
-        ownerOf.push(person)
       }
     let unpaused = 0
     for (const [actor, last] of lastOf) {
       const entries: number[] = []
       for (let at = start[actor]!; at < end[actor]!; at++) if (isGone[this.entry[at]!] === 0) entries.push(this.entry[at]!)
-      let isShared = entries.length > 0
-      for (let at = last; at >= 0; at = chain[at]!) {
-        entries.push(found[at]!)
-        if (ownerOf[at] !== ownerOf[last]) isShared = true
-      }
-      this.owner[actor] = isShared ? severalOwners : ownerOf[last]!
-      if (isShared) this.shared.add(actor)
-      else this.shared.delete(actor)
+      for (let at = last; at >= 0; at = chain[at]!) entries.push(found[at]!)
       entries.sort((a, b) => lists.time[a]! - lists.time[b]! || lists.seq[a]! - lists.seq[b]!)
       if (!this.place(actor, entries)) return false
       this.noteTimes(actor, lists)

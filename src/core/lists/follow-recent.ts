@@ -1,14 +1,8 @@
 import type { LoadedColumn, LoadedLists, Merges } from './loaded-lists.ts'
 import type { ColumnPart, ColumnSource, ColumnType, EventBatch, ReadSpec, RecentEvents } from './ports.ts'
+import { survivorIn } from './survivor.ts'
 
 // Lists that follow the latest events from memory, whether the store has them or not.
-
-/** What joined persons are now. Those who were joined to somebody who was joined later are found through that one. */
-export function survivorIn(survivorOf: ReadonlyMap<number, number>, person: number): number {
-  let current = person
-  for (let next = survivorOf.get(current); next !== undefined; next = survivorOf.get(current)) current = next
-  return current
-}
 
 /** Joins the lists of persons. Merges that the lists have already change nothing. */
 function joinPersons(loaded: LoadedLists, merges: Iterable<readonly [number, number]>): void {
@@ -111,7 +105,8 @@ function valuesOfNew({ memo, seq }: LoadedColumn, spec: ReadSpec, recent: Recent
 }
 
 function partOf(type: ColumnType, values: readonly (string | number)[]): ColumnPart {
-  if (type !== 'codes') return { values: type === 'flags' ? Uint8Array.from(values as number[]) : Float64Array.from(values as number[]) }
+  if (type === 'flags' || type === 'numbers')
+    return { values: type === 'flags' ? Uint8Array.from(values as number[]) : Float64Array.from(values as number[]) }
   const texts = [...new Set(values as string[])]
   const codes = new Map(texts.map((text, code) => [text, code]))
   return { values: Int32Array.from(values, (text) => codes.get(text as string)!), texts }

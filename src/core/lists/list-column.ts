@@ -1,3 +1,4 @@
+import { IdCodes, type IdCodesShape } from './id-codes.ts'
 import { NumberCodes } from './number-codes.ts'
 import type { ColumnPart, ColumnType } from './ports.ts'
 import { type ArrayType, sharedArray } from './shared-array.ts'
@@ -16,13 +17,14 @@ export interface ListColumnShape {
   readonly texts: readonly string[]
   /** Those that JSON does not know as texts. */
   readonly numbers: readonly (number | string)[]
+  readonly ids?: IdCodesShape
 }
 
 let lastId = 0
 
 /**
- * One value of each event, or of each person: whether a condition holds, a text, or a number (NaN: none). Texts and numbers are codes of as many bytes
- * as they need; numbers with very many different values are kept as they are.
+ * One value of each event, or of each person: whether a condition holds, a text, an id, or a number (NaN: none). Texts, ids and numbers are codes of as many
+ * bytes as they need; numbers with very many different values are kept as they are.
  */
 export class ListColumn implements MovingValues {
   readonly id = ++lastId
@@ -35,6 +37,7 @@ export class ListColumn implements MovingValues {
   /** Of the last part. */
   private lastTexts: { readonly texts: readonly string[]; readonly codes: Int32Array } | null = null
   private coded: NumberCodes | null
+  private ids: IdCodes | null
   private discarded = 0
 
   /** `isCoded`: numbers get codes, as long as there are not too many. */
@@ -42,6 +45,7 @@ export class ListColumn implements MovingValues {
     this.type = type
     this.values = type === 'numbers' && !isCoded ? sharedArray(Float64Array, length) : sharedArray(Uint8Array, length)
     this.coded = isCoded ? new NumberCodes() : null
+    this.ids = type === 'ids' ? new IdCodes() : null
     this.coded?.code(Number.NaN) // what has no value yet has no number
   }
 
@@ -51,39 +55,57 @@ export class ListColumn implements MovingValues {
   }
 
   get bytes(): number {
-    return this.values.byteLength + this.textBytes + (this.coded?.numbers.byteLength ?? 0)
+    return this.values.byteLength + this.textBytes + (this.coded?.numbers.byteLength ?? 0) + (this.ids?.bytes ?? 0)
+  }
+
+  /** Number of texts or ids. */
+  get codesUsed(): number {
+    return this.ids?.length ?? this.texts.length
   }
 
   get shape(): ListColumnShape {
     const numbers = Array.from(this.numbers ?? [], (value) => (Number.isFinite(value) ? value : String(value)))
-    return { type: this.type, width: this.values.BYTES_PER_ELEMENT, texts: this.texts, numbers }
+    const ofIds = this.ids ? { ids: this.ids.shape } : {}
+    return { type: this.type, width: this.values.BYTES_PER_ELEMENT, texts: this.texts, numbers, ...ofIds }
   }
 
-  /** A column of that shape, whose values are still to be filled. */
-  static ofShape({ type, width, texts, numbers }: ListColumnShape, length: number): ListColumn {
+  /** What the shape does not hold of the codes. */
+  get codeArrays(): readonly Uint32Array[] {
+    return this.ids?.arrays ?? []
+  }
+
+  /** A column of that shape, and arrays of its codes: they and its values are still to be filled. `finish` comes after that. */
+  static ofShape(
+    { type, width, texts, numbers, ids }: ListColumnShape,
+    length: number,
+  ): { readonly column: ListColumn; readonly arrays: readonly Uint32Array[]; finish(): void } {
     const column = new ListColumn(type, length)
     for (const text of texts) column.code(text)
     for (const number of numbers) column.coded?.code(Number(number))
     if (type === 'numbers' && width === 8) column.coded = null
     column.values = arrayOfWidth(width, length)
-    return column
+    const ofIds = ids ? IdCodes.ofShape(ids) : null
+    const finish = () => {
+      if (ofIds) column.ids = ofIds.finish()
+    }
+    return { column, arrays: ofIds?.arrays ?? [], finish }
   }
 
   /** -1: no event has the text. */
   codeOf(text: string): number {
-    return this.codes.get(text) ?? -1
+    return this.ids?.codeOf(text) ?? this.codes.get(text) ?? -1
   }
 
   /** Bytes that a new column probably needs. */
   static bytesOf(type: ColumnType, length: number): number {
-    return length * (type === 'flags' ? 1 : 2)
+    return length * bytesExpected[type]
   }
 
   /** Writes the values of a part to the indexes of its rows; a negative index is skipped. */
   write({ texts, values: given }: ColumnPart, indexes: Int32Array): void {
     if (texts) {
       const translated = this.translated(texts)
-      this.widen(this.texts.length - 1)
+      this.widen(this.codesUsed - 1)
       const { values } = this
       for (let row = 0; row < given.length; row++) if (indexes[row]! >= 0) values[indexes[row]!] = translated[given[row]!]!
       return
@@ -134,6 +156,7 @@ export class ListColumn implements MovingValues {
   }
 
   private code(text: string): number {
+    if (this.ids) return this.ids.code(text)
     let code = this.codes.get(text)
     if (code === undefined) {
       code = this.texts.length
@@ -198,6 +221,9 @@ export function wideEnough(values: Values, most: number): Values {
   wider.set(values)
   return wider
 }
+
+/** For each value of a new column. */
+const bytesExpected: Readonly<Record<ColumnType, number>> = { flags: 1, codes: 2, ids: 4, numbers: 2 }
 
 const arrayTypes: Readonly<Record<number, ArrayType<Values>>> = { 1: Uint8Array, 2: Uint16Array, 4: Int32Array, 8: Float64Array }
 export const arrayOfWidth = (width: number, length: number): Values => sharedArray(arrayTypes[width]!, length)

@@ -1,14 +1,14 @@
 import { type ActorOrder, KeptOrder, orderBytes } from './actor-order.ts'
 import type { ChangedLists } from './changed-lists.ts'
-import type { SomeColumn } from './columns.ts'
 import { EventLists, type ListShape } from './event-lists.ts'
 import { KeptCounts } from './kept/kept-counts.ts'
+import { KeptOwners, ownerBytes, type SurvivorOf } from './kept-owners.ts'
 import type { KeyValues } from './key-values.ts'
 import { ListColumn, type ListColumnShape } from './list-column.ts'
-import { madeBytes, madeColumn } from './made-columns.ts'
 import { PagedEvents, type PagesShape } from './pages/paged-events.ts'
 import type { EventBatch, ListImage } from './ports.ts'
 import { Selections } from './selections.ts'
+import { survivorIn } from './survivor.ts'
 
 export interface Merges {
   readonly mark: string
@@ -23,7 +23,16 @@ export interface LoadedColumn {
   /** The value of each text that the latest events had for what it depends on. Null: it depends on more. */
   memo: Map<string, string | number> | null
   /** The events in order of the column's texts, as of a version of the lists. */
-  order?: { readonly version: number; readonly of: KeptOrder; readonly changes: ChangedLists }
+  order?: Following<KeptOrder>
+  /** The persons whose the column's texts are. */
+  owners?: Following<KeptOwners>
+}
+
+/** As of a version of the lists, and what has changed since. */
+interface Following<T> {
+  readonly version: number
+  readonly of: T
+  readonly changes: ChangedLists
 }
 
 /** The lists of a project in memory, and their columns. */
@@ -46,8 +55,6 @@ export class LoadedLists {
   readonly keyValues = new Map<string, KeyValues>()
   readonly selections: Selections
   readonly counts: KeptCounts
-  /** The person of each event, as of a version of the lists. */
-  private persons: { readonly version: number; readonly of: SomeColumn; readonly changes: ChangedLists } | null = null
 
   constructor(lists: EventLists, seq: number, merges: Merges, changedSeq: number, pages: PagedEvents | null = null) {
     this.lists = lists
@@ -62,10 +69,9 @@ export class LoadedLists {
   }
 
   get bytes(): number {
-    const { lists, selections, counts, pages, persons } = this
-    let bytes =
-      lists.bytes + lists.news.bytes + selections.bytes + counts.bytes + (pages?.bytes ?? 0) + (persons?.of.values.byteLength ?? 0)
-    for (const { column, order } of this.columns.values()) bytes += column.bytes + (order?.of.bytes ?? 0)
+    const { lists, selections, counts, pages } = this
+    let bytes = lists.bytes + lists.news.bytes + selections.bytes + counts.bytes + (pages?.bytes ?? 0)
+    for (const { column, order, owners } of this.columns.values()) bytes += column.bytes + (order?.of.bytes ?? 0) + (owners?.of.bytes ?? 0)
     for (const values of this.keyValues.values()) bytes += values.bytes
     for (const { column } of this.ofPersons.values()) bytes += column.bytes
     return bytes
@@ -99,7 +105,7 @@ export class LoadedLists {
     this.lists.detach(dropped.column)
     this.columns.delete(key)
     this.pages?.columns.delete(key)
-    return dropped.column.bytes + this.dropOrder(dropped)
+    return dropped.column.bytes + this.dropOrder(dropped) + this.dropOwners(dropped)
   }
 
   touchColumn(key: string): void {
@@ -144,31 +150,47 @@ export class LoadedLists {
     return made
   }
 
-  /** Bytes that `personNumbers` will add. */
-  get personBytes(): number {
-    return this.persons ? 0 : madeBytes('numbers', this.lists)
+  private dropOwners(column: LoadedColumn): number {
+    const { owners } = column
+    if (!owners) return 0
+    this.lists.leave(owners.changes)
+    delete column.owners
+    return owners.of.bytes
   }
 
-  /** The person of each event. A loop with pauses. */
-  *personNumbers(): Generator<void, SomeColumn, void> {
-    const { lists, persons: known } = this
-    const { version, capacity } = lists
-    if (known?.version === version) return known.of
-    this.dropPersonNumbers() // what follows or makes them may be stopped
-    const changed = known && known.of.values.length >= capacity ? known.changes.take() : null
-    if (changed) for (const person of changed.keys()) known!.of.values.fill(person, lists.start[person], lists.end[person])
-    const of = changed ? known!.of : yield* madeColumn({ from: 'person numbers' }, [], { ...lists, used: capacity })
-    this.persons = { version, of, changes: lists.watch() }
-    this.persons.changes.take()
+  /** Bytes that `ownersBy` will add. */
+  ownersBytes(key: string): number {
+    const { column, owners } = this.columns.get(key)!
+    return owners ? 0 : ownerBytes(column.codesUsed)
+  }
+
+  /** Whose the actors are that a column names. A loop with pauses. */
+  *ownersBy(key: string, except: string | null): Generator<void, KeptOwners, void> {
+    const known = this.columns.get(key)!
+    const { lists, pages, merges } = this
+    const { column, owners } = known
+    const { version } = lists
+    if (owners?.version === version) return owners.of
+    const skipped = except === null ? -1 : column.codeOf(except)
+    const survivorOf: SurvivorOf = (person) => survivorIn(merges.survivorOf, person)
+    const changed = owners?.changes.take() ?? null
+    this.dropOwners(known) // what follows or makes them may be stopped
+    const of = owners?.of ?? (yield* KeptOwners.of(lists, column, pages && { pages, key }, skipped, survivorOf))
+    if (owners) yield* of.follow(lists, column, changed, skipped, survivorOf)
+    this.keepOwners(known, of)
     return of
   }
 
-  /** Returns the bytes that they had. */
-  dropPersonNumbers(): number {
-    const bytes = this.persons?.of.values.byteLength ?? 0
-    if (this.persons) this.lists.leave(this.persons.changes)
-    this.persons = null
-    return bytes
+  private keepOwners(column: LoadedColumn, of: KeptOwners): void {
+    const changes = this.lists.watch()
+    changes.take()
+    column.owners = { version: this.lists.version, of, changes }
+  }
+
+  /** Takes over whose the actors of a column are from lists with the same events in other places. */
+  takeOwners(key: string, from: LoadedLists): void {
+    const owners = from.columns.get(key)?.owners
+    if (owners?.version === from.lists.version) this.keepOwners(this.columns.get(key)!, owners.of)
   }
 
   /** Everything, as it is written to disk. `fingerprint`: of the events in the store. */
@@ -188,8 +210,8 @@ export class LoadedLists {
     }
     const merged = Int32Array.from(merges.survivorOf.keys())
     const survivor = Int32Array.from(merges.survivorOf.values())
-    const values = Array.from(columns.values(), ({ column }) => column.values.subarray(0, shape.used))
-    return { about, arrays: [merged, survivor, ...arrays, ...(pages ? [pages.start, pages.end] : []), ...values] }
+    const ofColumns = Array.from(columns.values(), ({ column }) => [column.values.subarray(0, shape.used), ...column.codeArrays])
+    return { about, arrays: [merged, survivor, ...arrays, ...(pages ? [pages.start, pages.end] : []), ...ofColumns.flat()] }
   }
 
   /** The lists of an image, whose arrays are still to be filled; `finish` comes after that. Null: another version has written it. */
@@ -206,7 +228,7 @@ export class LoadedLists {
     const { lists, arrays } = EventLists.ofShape(header.shape)
     const [merged, survivor] = [new Int32Array(header.merges), new Int32Array(header.merges)]
     const pages = header.pages && PagedEvents.ofShape(header.pages)
-    const columns = header.columns.map((one) => ({ ...one, column: ListColumn.ofShape(one.shape, lists.capacity) }))
+    const columns = header.columns.map((one) => ({ ...one, ...ListColumn.ofShape(one.shape, lists.capacity) }))
     return {
       fingerprint: header.fingerprint,
       seq: header.seq,
@@ -217,19 +239,22 @@ export class LoadedLists {
         survivor,
         ...arrays,
         ...(pages ? [pages.start, pages.end] : []),
-        ...columns.map(({ column }) => column.values.subarray(0, header.shape.used)),
+        ...columns.flatMap(({ column, arrays: ofCodes }) => [column.values.subarray(0, header.shape.used), ...ofCodes]),
       ],
       finish() {
         const survivorOf = new Map(Array.from(merged, (from, i) => [from, survivor[i]!]))
         const loaded = new LoadedLists(lists, header.seq, { mark: header.mark, survivorOf }, header.changedSeq, pages)
-        for (const { key, seq, column } of columns) loaded.addColumn(key, column, seq)
+        for (const { key, seq, column, finish } of columns) {
+          finish()
+          loaded.addColumn(key, column, seq)
+        }
         return loaded
       },
     }
   }
 }
 
-const imageVersion = 5
+const imageVersion = 6
 
 interface ImageHeader {
   readonly version: number

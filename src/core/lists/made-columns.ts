@@ -15,27 +15,27 @@ interface Places {
 }
 
 /** Bytes of a column with a value of each event, approximately. */
-export const madeBytes = (type: ColumnType, { used }: Pick<Places, 'used'>): number => used * { flags: 1, codes: 2, numbers: 4 }[type]
+export const madeBytes = (type: ColumnType, { used }: Pick<Places, 'used'>): number =>
+  used * { flags: 1, codes: 2, ids: 4, numbers: 4 }[type]
 
 const valuesBetweenPauses = 1 << 20
 
 /** A loop with pauses. */
 export function* madeColumn(make: Make, columns: readonly SomeColumn[], lists: Places): Generator<void, SomeColumn, void> {
   switch (make.from) {
-    case 'person numbers':
     case 'persons': {
-      const source = make.from === 'persons' ? columns[make.column]! : null
-      const values = source ? like(source.values, lists.used) : sharedArray(Int32Array, lists.used)
+      const source = columns[make.column]!
+      const values = like(source.values, lists.used)
       let unpaused = 0
       for (let person = lists.first ?? 0; person < lists.persons; person++) {
         const [first, last] = [lists.start[person]!, lists.end[person]!]
-        values.fill(source ? source.values[person]! : person, first, last)
+        values.fill(source.values[person]!, first, last)
         unpaused += last - first + 1
         if (unpaused < valuesBetweenPauses) continue
         unpaused = 0
         yield
       }
-      return { values, texts: source?.texts ?? [], numbers: source?.numbers ?? null }
+      return { values, texts: source.texts, numbers: source.numbers }
     }
     case 'keys': {
       const [source, keys] = [columns[make.column]!, columns[make.keys]!.values]

@@ -70,8 +70,8 @@ export interface ListFiles {
   write(image: ListImage): Promise<void>
 }
 
-/** Whether a condition holds (0 or 1), a text, or a number (NaN: none). */
-export type ColumnType = 'flags' | 'codes' | 'numbers'
+/** Whether a condition holds (0 or 1), a text, a text of which only matters which events have the same one, or a number (NaN: none). */
+export type ColumnType = 'flags' | 'codes' | 'ids' | 'numbers'
 
 /** What reading costs differently: the lists themselves, columns by their type, and ids of actors, of which most are different. */
 export type ReadKind = 'lists' | ColumnType | 'actors'
@@ -81,7 +81,7 @@ export type LackingValues = Readonly<Partial<Record<ReadKind, number>>>
 /** The values of one column in some rows. */
 export interface ColumnPart {
   readonly values: Uint8Array | Int32Array | Float64Array
-  /** For codes: the texts that `values` are indexes of. */
+  /** For codes and ids: the texts that `values` are indexes of. */
   readonly texts?: readonly string[]
 }
 
@@ -118,8 +118,6 @@ export type Make =
   | { readonly from: 'persons'; readonly column: number }
   /** A value of the texts of a column of events, for each event. */
   | { readonly from: 'keys'; readonly column: number; readonly keys: number }
-  /** The number of the person of each event. */
-  | { readonly from: 'person numbers' }
   /** 1 where one of the flags is, or where all of them are. */
   | { readonly from: 'any' | 'all'; readonly columns: readonly number[] }
   /** 1 where the text is one of these, or none of them. */
@@ -145,6 +143,8 @@ export type ColumnSpec = ReadSpec | KeySpec | MadeSpec
 export interface ActorSpec {
   readonly column: ReadSpec
   readonly except: string | null
+  /** Only whose they are is asked for, not their events in order. */
+  readonly isOwned?: boolean
 }
 
 export type TakeColumns = (keys: Float64Array, parts: readonly ColumnPart[]) => void | Promise<void>

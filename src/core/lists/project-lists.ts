@@ -6,7 +6,7 @@ import type { MemoryHolder, MemoryShare } from '../../lib/memory/memory-share.ts
 import type { ActorOrder } from './actor-order.ts'
 import type { SomeColumn } from './columns.ts'
 import { EventLists, mostRecords } from './event-lists.ts'
-import { canFollow, followRecent, hasAll, recentValues, remember, survivorIn } from './follow-recent.ts'
+import { canFollow, followRecent, hasAll, recentValues, remember } from './follow-recent.ts'
 import type { KeptDayCounts } from './kept/kept-counts.ts'
 import { KeyValues } from './key-values.ts'
 import { ListColumn } from './list-column.ts'
@@ -29,6 +29,7 @@ import type {
   RecentEvents,
 } from './ports.ts'
 import type { KeptSelections } from './selections.ts'
+import { survivorIn } from './survivor.ts'
 
 /** Lists of fewer events are read from the store as fast as from files. */
 const fewEvents = 50_000
@@ -48,8 +49,10 @@ const mostChangedKeys = 1000
 export interface Listed {
   readonly lists: Pick<EventLists, 'start' | 'end' | 'time' | 'event' | 'seq' | 'persons' | 'events' | 'used'>
   readonly columns: readonly SomeColumn[]
-  /** Null: the actors are persons. */
+  /** Null: the actors are persons, or only whose they are was asked for. */
   readonly order: ActorOrder | null
+  /** By code of each actor its person, or a negative number. Absent: they were not asked for. */
+  readonly owners?: Int32Array
   /** Absent: none are kept. */
   readonly selections?: KeptSelections
   /** The same, of whole days. */
@@ -165,8 +168,7 @@ export class ProjectLists implements MemoryHolder {
       return null
     } finally {
       for (const [i, spec] of wanted.columns.entries())
-        if ((spec.of === 'person' && spec.key === '') || (spec.of === 'made' && !isKept(spec)))
-          this.discard(listed.columns[i]!.values.byteLength)
+        if ((spec.of === 'person' && spec.key === '') || spec.of === 'made') this.discard(listed.columns[i]!.values.byteLength)
       if (--this.readers === 0) this.idle?.resolve()
     }
   }
@@ -429,16 +431,16 @@ export class ProjectLists implements MemoryHolder {
 
   /** Registers the reader. Null if its actors do not fit into memory. */
   private async opened(wanted: ColumnSource, columns: readonly SomeColumn[], loaded: LoadedLists): Promise<Listed | null> {
-    const order = wanted.actors ? await this.orderFor(wanted, wanted.actors, loaded) : null
-    if (wanted.actors && !order) return null
+    const actors = wanted.actors ? await this.actorsFor(wanted, wanted.actors, loaded) : { order: null }
+    if (!actors) return null
     this.memory.touch(this)
     this.readers++
     const counts = this.countsOf(loaded)
     const { lists, pages } = loaded
-    if (!pages) return { lists, columns, order, selections: this.selectionsOf(loaded), counts }
+    if (!pages) return { lists, columns, ...actors, selections: this.selectionsOf(loaded), counts }
     const { start, end, time, event, seq, persons, used } = lists
     const all = { start, end, time, event, seq, persons, used, events: loaded.events }
-    return { lists: all, columns, order, counts, pages: pagesView(pages, wanted.columns, columns) }
+    return { lists: all, columns, ...actors, counts, pages: pagesView(pages, wanted.columns, columns) }
   }
 
   /** Resolves when the store has everything that the lists have. */
@@ -550,7 +552,7 @@ export class ProjectLists implements MemoryHolder {
     const { lists, columns } = loaded
     const ofEvents = wanted.columns.filter((spec) => spec.of === 'event')
     const ofPersons = wanted.columns.filter((spec) => spec.of === 'person')
-    const made = wanted.columns.filter((spec) => spec.of === 'made' && !isKept(spec))
+    const made = wanted.columns.filter((spec) => spec.of === 'made')
     const keys = new Set(ofEvents.map(({ key }) => key))
     const missing = ofEvents.filter(({ key }) => !columns.has(key))
     if (loaded.pages && missing.length > 0 && this.pages!.isResting) return null
@@ -569,10 +571,7 @@ export class ProjectLists implements MemoryHolder {
     for (const key of keys) loaded.touchColumn(key)
     if (loaded.pages && this.pages!.dropColumns(loaded, keys)) return null
     const temporary = made.reduce((sum, { type }) => sum + madeBytes(type, lists), 0)
-    const hasKept = wanted.columns.some(isKept)
-    if (hasKept && loaded.personBytes > 0) this.discard(loaded.dropPersonNumbers())
-    const lasting = hasKept ? loaded.personBytes : 0
-    if (keys.size + temporary + lasting > 0 && !this.makeRoom(loaded, temporary + lasting, keys)) return null
+    if (keys.size + temporary > 0 && !this.makeRoom(loaded, temporary, keys)) return null
     const persons = new Map<ColumnSpec, SomeColumn>()
     for (const spec of ofPersons) persons.set(spec, await this.valuesOfPersons(wanted, spec, seq, loaded, isAgain))
     const found: SomeColumn[] = []
@@ -580,11 +579,10 @@ export class ProjectLists implements MemoryHolder {
       if (spec.of === 'event') found.push(columns.get(spec.key)!.column)
       else if (spec.of === 'person') found.push(persons.get(spec)!)
       else if (spec.of === 'key') found.push(await this.keyValues(wanted, spec, found[spec.keys]!, loaded))
-      else if (isKept(spec)) found.push(await withPauses(loaded.personNumbers()))
       else found.push(await withPauses(madeColumn(spec.make, found, lists)))
     }
     // Values of keys and of persons may have needed more memory than there was.
-    return (made.length === 0 && !hasKept && ofPersons.length === 0) || this.makeRoom(loaded, temporary, keys) ? found : null
+    return (made.length === 0 && ofPersons.length === 0) || this.makeRoom(loaded, temporary, keys) ? found : null
   }
 
   /** What has changed up to a record is read; `isAgain`: perhaps by later records, too. Others may still read the array of a query before. */
@@ -634,14 +632,18 @@ export class ProjectLists implements MemoryHolder {
   }
 
   /** Null if it does not fit into memory. */
-  private async orderFor(
+  private async actorsFor(
     { columns }: ColumnSource,
-    { column: { key }, except }: ActorSpec,
+    { column: { key }, except, isOwned = false }: ActorSpec,
     loaded: LoadedLists,
-  ): Promise<ActorOrder | null> {
+  ): Promise<Pick<Listed, 'order' | 'owners'> | null> {
     const keys = new Set(columns.flatMap((spec) => (spec.of === 'event' ? [spec.key] : [])))
+    if (isOwned) {
+      if (!this.makeRoom(loaded, loaded.ownersBytes(key), keys)) return null
+      return { order: null, owners: (await withPauses(loaded.ownersBy(key, except))).owner }
+    }
     if (loaded.pages || !this.makeRoom(loaded, loaded.orderBytes(key), keys)) return null
-    return withPauses(loaded.orderBy(key, except))
+    return { order: await withPauses(loaded.orderBy(key, except)) }
   }
 
   /** Reads the values that columns lack: columns that are equally old in one statement. */
@@ -677,7 +679,7 @@ export class ProjectLists implements MemoryHolder {
     const { lists, columns } = loaded
     this.discard(lists.takeDiscarded())
     if (this.memory.take(this, loaded.bytes + further)) return true
-    this.discard(loaded.selections.clear() + loaded.dropPersonNumbers())
+    this.discard(loaded.selections.clear())
     loaded.counts.clear()
     if (this.memory.take(this, loaded.bytes + further)) return true
     const dropColumns = Array.from(columns.keys(), (key) => () => (keys.has(key) ? 0 : loaded.dropColumn(key)))
@@ -777,9 +779,6 @@ async function mustHaveEvery(
   if ((await source.marks()).changedSeq !== stored.changedSeq) return // events were removed meanwhile: the lists are made again
   mustHold('lists have every event', false, () => ({ record: seq, lists: events, store: stored.events }))
 }
-
-/** The person of each event is asked for by many queries, and stays. Other columns that are made have what one query asked for. */
-const isKept = (spec: ColumnSpec): boolean => spec.of === 'made' && spec.make.from === 'person numbers'
 
 /** Returns the bytes that it had. */
 function droppedValues({ keyValues, ofPersons }: LoadedLists, key: string): number {

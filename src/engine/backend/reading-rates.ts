@@ -12,6 +12,7 @@ const unmeasured: Readonly<Record<ReadKind, number>> = {
   lists: 2_000_000,
   flags: 10_000_000,
   codes: 4_000_000,
+  ids: 1_000_000,
   numbers: 6_000_000,
   actors: 400_000,
 }

@@ -134,7 +134,7 @@ async function foldedFrom(
   params: unknown,
   timezone: string,
 ): Promise<Folded> {
-  const view = listView(fold.isOfPersons ? { ...listed, order: null } : listed)
+  const view = listView(listed)
   const called = new Set<KernelName>()
   const noted = <R>(steps: Generator<void, R, void>) => completed(notingCalled(steps, called))
   const plain = fold.fasterFor?.(params) ?? fold

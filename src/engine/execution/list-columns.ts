@@ -50,7 +50,7 @@ export async function columnSource(
   const askOf = <A extends ListColumnAsk>(spec: ColumnSpec) => bySpec.get(spec) as A
   return {
     columns: specs,
-    actors: actors ? { column: specs[actors.column] as ReadSpec, except: actors.except } : null,
+    actors: actors ? { ...actors, column: specs[actors.column] as ReadSpec } : null,
     async ofEvents(wanted, after, last, take) {
       const asked = wanted.map((spec) => askOf<ReadColumnAsk>(spec))
       const plain = eventQuery(asked, after, last)
@@ -165,7 +165,7 @@ const partsOf = (part: Table, asks: readonly ReadColumnAsk[]): [keys: Float64Arr
 
 function partOf(part: Table, name: string, type: ListColumnAsk['type']): ColumnPart {
   if (type === 'flags') return { values: integers(part, name) }
-  if (type === 'codes') {
+  if (type === 'codes' || type === 'ids') {
     const codes = new TextCodes()
     return { values: codesOf(part, name, codes), texts: codes.values }
   }

@@ -16,7 +16,7 @@ export function tokenValue(expr: TypedExpr, reads: readonly Read[], type: ListCo
   if (make === unknown) return undefined
   return (token) => {
     const value = make(token)
-    if (type === 'codes') return typeof value === 'string' ? value : undefined
+    if (type === 'codes' || type === 'ids') return typeof value === 'string' ? value : undefined
     return typeof value === 'number' ? value : undefined
   }
 }

@@ -175,17 +175,18 @@ export class AnswerThread implements LongQueries {
         }
         const source: ColumnSource = {
           columns,
-          actors: actors ? { column: columns[actors.column] as ReadSpec, except: actors.except } : null,
+          actors: actors ? { ...actors, column: columns[actors.column] as ReadSpec } : null,
           ofEvents: (specs, after, last, take) => read(specs, { after, last, keys: null }, take),
           ofPersons: (spec, after, take) => read([spec], { after, last: 0, keys: null }, take),
           ofKeys: (spec, keys, take) => read([spec], { after: 0, last: 0, keys }, take),
         }
         const { project, folding } = of(args)
-        return project.fold!(seq, source, async ({ lists, columns: found, order }) => {
+        return project.fold!(seq, source, async ({ lists, columns: found, order, owners }) => {
           const { start, end, time, event, seq: records, persons, events, used } = lists
           const listed = {
             lists: { start, end, time, event, seq: records, persons, events, used },
             order,
+            ...(owners && { owners }),
             columns: found.map(({ values, texts, numbers }) => ({ values, texts, numbers })),
           }
           try {

@@ -209,7 +209,7 @@ const plainSpec = (spec: ColumnSpec): ColumnSpec => {
 
 /** The column of the actors by its index. */
 const placeOf = ({ columns, actors }: ColumnSource): FoldArgs['actors'] =>
-  actors ? { column: columns.indexOf(actors.column), except: actors.except } : null
+  actors ? { ...actors, column: columns.indexOf(actors.column) } : null
 
 /** Systems without priorities per thread are left alone. */
 function giveWay(): void {

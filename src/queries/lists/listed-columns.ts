@@ -38,6 +38,11 @@ export class AskedColumns {
     return this.ask('codes', text)
   }
 
+  /** A text of which only matters which events have the same one. */
+  ids(text: Expr): AskedColumn {
+    return this.ask('ids', text)
+  }
+
   numbers(number: Expr): AskedColumn {
     return this.ask('numbers', number)
   }
@@ -51,11 +56,6 @@ export class AskedColumns {
   /** Whether the text of a column is one of these, or none of them. */
   among({ index, of }: AskedColumn, texts: readonly string[], isNot = false): AskedColumn {
     return this.made('flags', { from: 'texts', column: index, texts, isNot }, of)
-  }
-
-  /** The number of the person of each event, where the actors are others. */
-  personsOfEvents(): AskedColumn {
-    return this.made('numbers', { from: 'person numbers' })
   }
 
   /** The text of the range that a number is in. */

@@ -2,7 +2,7 @@ import { type VisitNumbers, type VisitsParams, visitBits, visitsFold } from '../
 import { and, field } from '../../language/ast/build.ts'
 import { isSessionId, usualBounceSeconds } from '../../language/catalog/sessions.ts'
 import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
-import { AskedColumns, askedBits, bitsOf, placed } from '../lists/listed-columns.ts'
+import { AskedColumns, askedBits, bitsOf } from '../lists/listed-columns.ts'
 import { longestSession } from '../lists/made-sessions.ts'
 import { type Refusal, refuse } from '../refusals.ts'
 import { inSample } from '../scope.ts'
@@ -13,7 +13,7 @@ import { countedNames, isNamed, isPage, type WebPlan } from './plan.ts'
 /** What is counted in a period; null: there is nothing to count. */
 export type OverviewNumbers = (period: Period, name: string) => number | null
 
-/** The sessions of a site over the lists of the core: each is an actor. */
+/** The sessions of a site over the lists of the core, by the persons whose they are. */
 export function listedOverview(plan: WebPlan, env: QueryContext): ListedFold<OverviewNumbers> | Refusal {
   if (plan.sessions.fields.length > 0) return refuse('sessions-near-period')
   // The lists hold sessions by their ids.
@@ -24,10 +24,9 @@ export function listedOverview(plan: WebPlan, env: QueryContext): ListedFold<Ove
       ['previous', plan.previous],
     ] as const
   ).flatMap(([period, range]) => (range ? [{ period, range }] : []))
-  const columns = new AskedColumns({ hasPersons: false })
+  const columns = new AskedColumns()
   const id = field('$session_id')
-  const actors = { column: columns.codes(id).index, except: '' }
-  const person = columns.personsOfEvents()
+  const actors = { column: columns.ids(id).index, except: '', isOwned: true }
   const ofSession = allOf(isSessionId(id), inSample(plan.sample))
   const counted = allOf(countedNames(plan, isPage), plan.filters)
   const bits = askedBits(
@@ -50,12 +49,10 @@ export function listedOverview(plan: WebPlan, env: QueryContext): ListedFold<Ove
       params: (listed) => ({
         bits: bitsOf(bits, listed),
         sessions: listed.columns[actors.column]!.values,
-        order: { start: listed.order!.start, end: listed.order!.end, entry: listed.order!.entry, owner: listed.order!.owner },
-        shared: Int32Array.from(listed.order!.shared),
+        owners: listed.owners!,
         near: Float64Array.from(near),
         periods: Float64Array.from(ranges.flatMap(({ range }) => [range.firstEvent, range.to])),
         bounceSeconds: env.sessions?.bounceSeconds ?? usualBounceSeconds,
-        person: placed(person, listed),
         persons: listed.lists.persons,
       }),
       *take(found, _, { persons }) {

@@ -11,8 +11,9 @@ import { type RetentionParams, type RetentionPart, retentionFold } from '../../.
 import type { SeriesValue } from '../../../src/core/folds/series/accumulators.ts'
 import { type Series, type SeriesPart, seriesData, seriesFold } from '../../../src/core/folds/series/fold.ts'
 import { ThreadPool } from '../../../src/core/folds/thread-pool.ts'
+import { visitBits, visitsFold } from '../../../src/core/folds/visits.ts'
 import { EventLists } from '../../../src/core/lists/event-lists.ts'
-import type { ColumnPart, ColumnSource, ColumnSpec, EventBatch, ListSource } from '../../../src/core/lists/ports.ts'
+import type { ColumnPart, ColumnSource, ColumnSpec, EventBatch, ListSource, ReadSpec } from '../../../src/core/lists/ports.ts'
 import { ProjectLists } from '../../../src/core/lists/project-lists.ts'
 import { MemoryShare } from '../../../src/lib/memory/memory-share.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
@@ -46,10 +47,14 @@ const specs: readonly ColumnSpec[] = [
   { type: 'codes', of: 'made', make: { from: 'ranges', column: 1, edges: [0, 20, 50], texts: ['low', 'high'], none: 'none' } },
 ]
 const isVip = (person: number) => (person % 3 === 0 ? 1 : 0)
-const partOf = (key: string, rows: readonly Event[]): ColumnPart =>
-  key === 'plan'
-    ? { values: Int32Array.from(rows, ([, , , plan]) => plan), texts: plans }
-    : { values: Float64Array.from(rows, ([, , , , amount]) => (amount % 7 === 0 ? Number.NaN : amount / 4)) }
+/** Half of them are of one person. */
+const sessionOf = ([person, , , plan, amount]: Event): string =>
+  amount % 9 === 0 ? '' : amount < 300 ? `${person % 400}, ${plan % 2}` : `${amount}`
+const partOf = (key: string, rows: readonly Event[]): ColumnPart => {
+  if (key === 'plan') return { values: Int32Array.from(rows, ([, , , plan]) => plan), texts: plans }
+  if (key === 'session') return { values: Int32Array.from(rows.keys()), texts: rows.map(sessionOf) }
+  return { values: Float64Array.from(rows, ([, , , , amount]) => (amount % 7 === 0 ? Number.NaN : amount / 4)) }
+}
 
 /** A store of these events, with merges [merged, survivor]. */
 function storeOf(events: readonly Event[], merges: ReadonlyMap<number, number>): ListSource & ColumnSource {
@@ -226,3 +231,59 @@ test('folds over lists in files equal folds over lists in memory, while events a
     }),
     { numRuns: 2, endOnFailure: true },
   ))
+
+test('the sessions of lists in files are those of lists in memory, while events and merges come and the files are written once more', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'waymark-page-folds-'))
+  folders.push(folder)
+  let state = 11
+  const random = (below: number) => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0
+    return (state >>> 8) % below
+  }
+  const more = (count: number) =>
+    Array.from({ length: count }, (): Event => [random(persons), random(1000), random(4), random(4), random(400)])
+  let events = more(20_000)
+  const merges = new Map<number, number>()
+  const inMemory = new ProjectLists(new MemoryShare(1e9))
+  const inFiles = new ProjectLists(new MemoryShare(1.35 * EventLists.bytesOf(events.length, persons)), { pagesIn: join(folder, 'pages') })
+  const column: ReadSpec = { key: 'session', type: 'ids', of: 'event' }
+  const read = async (lists: ProjectLists, where: 'here' | 'threads') => {
+    const source = { ...storeOf(events, merges), columns: [column], actors: { column, except: '', isOwned: true } }
+    const found = await lists.use(source, events.length, source, async (listed) => {
+      const { counted, goal, action, ofSession } = visitBits
+      const params = {
+        bits: { byEvent: Int32Array.of(ofSession, ofSession | counted | action, ofSession | counted | goal, 0), others: 0, flags: [] },
+        sessions: columnView(listed.columns[0]!).values,
+        owners: listed.owners!,
+        near: Float64Array.of(100, 900),
+        periods: Float64Array.of(100, 140, 141, 800),
+        bounceSeconds: 10,
+        persons: listed.lists.persons,
+      }
+      const view = listView(listed)
+      const { shared, ...numbers } =
+        where === 'threads'
+          ? (await pool.run(visitsFold, view, params, new AbortController().signal))!
+          : completed(foldHere(visitsFold, view, params))
+      return { folder: view.pages?.folder, numbers }
+    })
+    return found!.answer
+  }
+  const folderNames = new Set<string | undefined>()
+  for (let step = 0; step < 16; step++) {
+    const expected = await read(inMemory, 'here')
+    for (const where of ['here', 'threads'] as const) {
+      const found = await read(inFiles, where)
+      expect(found.numbers).toEqual(expected.numbers)
+      folderNames.add(found.folder)
+    }
+    expect(expected.numbers.sessions.every((sessions) => sessions > 50)).toBe(true)
+    events = [...events, ...more(400)]
+    const [merged, survivor] = [random(persons), random(persons)]
+    if (merged !== survivor && !merges.has(survivor) && ![...merges.values()].includes(merged)) merges.set(merged, survivor)
+  }
+  expect(folderNames.size).toBeGreaterThan(1)
+  expect(folderNames).not.toContain(undefined)
+  await inFiles.close()
+  await inMemory.close()
+})

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { columnView, type EventBits, listView } from '../../../src/core/folds/fold.ts'
 import { type VisitNumbers, type VisitsParams, visitBits, visitsFold } from '../../../src/core/folds/visits.ts'
-import { KeptOrder } from '../../../src/core/lists/actor-order.ts'
 import { EventLists } from '../../../src/core/lists/event-lists.ts'
+import { KeptOwners, severalOwners } from '../../../src/core/lists/kept-owners.ts'
 import { ListColumn } from '../../../src/core/lists/list-column.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
 
@@ -60,13 +60,14 @@ test.each([
       fc.array(fc.array(drawnEvent, { minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 4 }),
       fc.array(fc.tuple(fc.nat(persons - 1), fc.nat(persons - 1)), { maxLength: 2 }),
       fc.boolean(),
-      async (batches, merges, isManyOfOne) => {
+      fc.boolean(),
+      async (batches, merges, isManyOfOne, isKnown) => {
         const lists = new EventLists()
-        const sessions = new ListColumn('codes', 0)
+        const sessions = new ListColumn('ids', 0)
         lists.attach(sessions)
         const events: (Drawn & { readonly seq: number })[] = []
         let survivorOf = (person: number): number => person
-        let order: KeptOrder | null = null
+        let owners: KeptOwners | null = null
         const changes = lists.watch()
         for (const [i, drawn] of batches.entries()) {
           const first = events.length
@@ -97,21 +98,17 @@ test.each([
           }
           const changed = changes.take()
           const skipped = sessions.codeOf('')
-          if (!order || !changed || !completed(order.follow(lists, sessions, changed, skipped)))
-            order = completed(KeptOrder.of(lists, sessions, events.length, skipped))
-          shared += order.shared.size
+          if (owners) completed(owners.follow(lists, sessions, isKnown ? changed : null, skipped, survivorOf))
+          else owners = completed(KeptOwners.of(lists, sessions, null, skipped, survivorOf))
+          shared += owners.owner.filter((owner) => owner === severalOwners).length
           const view = listView({ lists, order: null })
-          const personOf = new Int32Array(lists.capacity)
-          for (let person = 0; person < lists.persons; person++) personOf.fill(person, lists.start[person], lists.end[person])
           const params: VisitsParams = {
             bits,
             sessions: columnView(sessions).values,
-            order,
-            shared: Int32Array.from(order.shared),
+            owners: owners.owner,
             near: micros(near),
             periods: micros(periods),
             bounceSeconds,
-            person: { of: 'event', column: { values: personOf, size: 0, numbers: null } },
             persons,
           }
           const middle = lists.persons >> 1

@@ -6,8 +6,10 @@ import { assertGenerated } from '../../harness/assert-generated.ts'
 const numberAt = ({ values, numbers }: ListColumn, index: number) => (numbers ? numbers[values[index]!]! : values[index]!)
 const textAt = ({ values, texts }: ListColumn, index: number) => texts[values[index]!]
 const restored = (column: ListColumn, length: number) => {
-  const copy = ListColumn.ofShape(JSON.parse(JSON.stringify(column.shape)), length)
+  const { column: copy, arrays, finish } = ListColumn.ofShape(JSON.parse(JSON.stringify(column.shape)), length)
   copy.values.set(column.values)
+  for (const [i, one] of column.codeArrays.entries()) arrays[i]!.set(one)
+  finish()
   return copy
 }
 
@@ -70,4 +72,21 @@ test.each([
   const values = Float64Array.from({ length: count }, (_, i) => i)
   column.write({ values }, Int32Array.from(values.keys()))
   expect([column.takeDiscarded(), column.takeDiscarded()]).toEqual([bytes, 0])
+})
+
+test('events with the same id have the same code, also those that come after the column was written to disk', () => {
+  const ids = Array.from({ length: 70_000 }, (_, i) => `id ${i % 40_000}`)
+  const rows = Int32Array.from(ids.keys())
+  const column = new ListColumn('ids', ids.length + 2)
+  column.write({ values: rows.subarray(0, 50_000), texts: ids }, rows)
+  const copy = restored(column, ids.length + 2)
+  for (const one of [column, copy]) {
+    one.write({ values: rows.subarray(50_000), texts: ids }, rows.subarray(50_000))
+    one.write({ values: Int32Array.of(0, 1), texts: ['id 39999', 'another'] }, Int32Array.of(ids.length, ids.length + 1))
+    expect([one.codesUsed, new Set(one.values).size, one.texts]).toEqual([40_001, 40_001, []])
+    expect(one.values.subarray(0, 30_000)).toEqual(one.values.subarray(40_000, 70_000))
+    expect([one.values[ids.length], one.codeOf('another'), one.codeOf('absent')]).toEqual([one.values[39_999], 40_000, -1])
+    expect(one.bytes / 40_000).toBeLessThan(50)
+  }
+  expect(copy.values).toEqual(column.values)
 })

@@ -31,7 +31,6 @@ test.each<readonly [name: string, make: Make, columns: SomeColumn[], expected: r
   ['a flag of persons', { from: 'persons', column: 0 }, [flags(1, 0)], [1, 1, 1, 0, 0, 0, 0]],
   ['a text of persons', { from: 'persons', column: 0 }, [codes(['a', 'b'], 1, 0)], ['b', 'b', 'b', 'a', 'a', 'a', 'a']],
   ['a coded number of persons', { from: 'persons', column: 0 }, [coded([5, 7], 1, 0)], [7, 7, 7, 5, 5, 5, 5]],
-  ['the persons', { from: 'person numbers' }, [], [0, 0, 0, 0, 1, 1, 0]],
   [
     'a text of keys',
     { from: 'keys', keys: 0, column: 1 },

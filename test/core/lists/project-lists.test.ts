@@ -503,35 +503,6 @@ const process = (store: Store, { files }: ReturnType<typeof filesOf>, memory = n
   return { answer, close: () => lists.close(), lists, memory }
 }
 
-test('the person of each event is computed once, and again after new events and merges', async () => {
-  const store = storeOf([
-    [1, 10],
-    [2, 20],
-  ])
-  const memory = new MemoryShare(1e9)
-  const lists = new ProjectLists(memory)
-  const wanted: ColumnSource = { ...noColumns, columns: [{ of: 'made', type: 'numbers', make: { from: 'person numbers' } }] }
-  const persons = async () => {
-    const used = await lists.use(store.source, store.events.length, wanted, async ({ lists: { start, end, time }, columns: [column] }) => ({
-      values: column!.values,
-      byTime: Object.fromEntries(
-        [1, 2].flatMap((one) => [...time.keys()].slice(start[one], end[one]).map((i) => [time[i], column!.values[i]])),
-      ),
-    }))
-    return used!.answer
-  }
-  const first = await persons()
-  expect(first.byTime).toEqual({ 10: 1, 20: 2 })
-  const before = memory.taken
-  expect((await persons()).values).toBe(first.values)
-  expect(memory.taken).toBe(before)
-  store.events.push([2, 5])
-  expect((await persons()).byTime).toEqual({ 5: 2, 10: 1, 20: 2 })
-  store.merges.set(2, 1)
-  store.events.push([1, 30])
-  expect((await persons()).byTime).toEqual({ 5: 1, 10: 1, 20: 1, 30: 1 })
-})
-
 test('the next process reads the lists and their columns from files, and what came since from the store', async () => {
   const [store, files] = [storeOf(many(60_000), new Map([[3, 4]])), filesOf()]
   const first = process(store, files)

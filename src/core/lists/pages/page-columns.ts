@@ -30,7 +30,7 @@ interface Group {
 }
 
 /** Bytes of a value, before it is known how many different ones there are. */
-const bytesPerValue = { flags: 1, codes: 2, numbers: 8 }
+const bytesPerValue = { flags: 1, codes: 2, ids: 4, numbers: 8 }
 const fewestRecords = 1 << 22
 
 /** Returns the columns that begin with codes and end without: they have to be made again, without codes from the first one on. */

@@ -209,6 +209,7 @@ export class PageStore {
         for (const [i, { column }] of [...columns.values()].entries()) column.adopt(part(before[i]!), at)
       })
     }
+    for (const key of columns.keys()) moved.takeOwners(key, loaded)
     for (const [key, values] of loaded.ofPersons) moved.ofPersons.set(key, values)
     moved.counts.takeOver(loaded.counts)
     mustHold('pages have every event', moved.events === loaded.events, () => ({ before: loaded.events, now: moved.events }))

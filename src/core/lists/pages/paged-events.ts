@@ -123,6 +123,18 @@ export class PagedEvents {
     }
   }
 
+  /** The values of a column page by page, with the persons of each page. Their memory is reused for the next page. */
+  *valuesByPage(key: string): Generator<{ readonly page: Page; readonly values: Values }, void, void> {
+    const { file, parts } = this.columnOf(key)
+    let bytes = new ArrayBuffer(0)
+    for (const [i, page] of this.pages.entries()) {
+      const { width, stretch } = parts[i]!
+      if (bytes.byteLength < stretch.bytes) bytes = new ArrayBuffer(stretch.bytes)
+      readStretch(this.folder, file, stretch, new Uint8Array(bytes))
+      yield { page, values: viewOf(bytes, 0, width, page.events) }
+    }
+  }
+
   /** The least and the greatest time of all events that were written. */
   get extent(): readonly [least: number, greatest: number] {
     let [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
@@ -149,3 +161,13 @@ export const ofWidth = (width: number, length: number): Values =>
       : width === 4
         ? new Int32Array(length)
         : new Float64Array(length)
+
+/** Values of so many bytes in a buffer. */
+export const viewOf = (buffer: ArrayBuffer, at: number, width: number, length: number): Values =>
+  width === 1
+    ? new Uint8Array(buffer, at, length)
+    : width === 2
+      ? new Uint16Array(buffer, at, length)
+      : width === 4
+        ? new Int32Array(buffer, at, length)
+        : new Float64Array(buffer, at, length)

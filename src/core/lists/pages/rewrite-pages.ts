@@ -7,7 +7,7 @@ import { copyJoined, joinEntries } from './joined.ts'
 import { PageWriter, rangesOf } from './make-pages.ts'
 import { type Page, type PageColumn, recordsFile, whatFile } from './page.ts'
 import { readStretch, StretchWriter } from './page-files.ts'
-import { type ColumnsInMemory, ofWidth, PagedEvents } from './paged-events.ts'
+import { type ColumnsInMemory, ofWidth, PagedEvents, viewOf } from './paged-events.ts'
 
 // Writes all pages anew, together with the events that have moved into memory.
 
@@ -124,13 +124,3 @@ function oldColumn(paged: PagedEvents, key: string, page: number): Values {
   readStretch(paged.folder, file, stretch, bytes)
   return viewOf(bytes.buffer, 0, width, stretch.bytes / width)
 }
-
-/** Values of so many bytes in a buffer. */
-export const viewOf = (buffer: ArrayBuffer, at: number, width: number, length: number): Values =>
-  width === 1
-    ? new Uint8Array(buffer, at, length)
-    : width === 2
-      ? new Uint16Array(buffer, at, length)
-      : width === 4
-        ? new Int32Array(buffer, at, length)
-        : new Float64Array(buffer, at, length)

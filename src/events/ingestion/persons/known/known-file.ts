@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { IdPlaces, partsOfPlaces, placeWords } from '../../../../lib/ids/id-places.ts'
 import { hashWords } from '../../../../lib/ids/keyed-hash.ts'
-import { IdPlaces, partsOfPlaces, placeWords } from './id-places.ts'
 import { KnownIds } from './known-ids.ts'
 import { PersonFile } from './person-file.ts'
 import { numbersOfChunk, PersonStates } from './person-states.ts'

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto'
+import { IdPlaces } from '../../../../lib/ids/id-places.ts'
 import { hashWords } from '../../../../lib/ids/keyed-hash.ts'
 import type { FoundOwner, FoundPerson, SizedPerson, StoredIdentities } from '../../ports.ts'
-import { IdPlaces } from './id-places.ts'
 import type { PersonFile, Placed } from './person-file.ts'
 import { type PersonState, PersonStates } from './person-states.ts'
 

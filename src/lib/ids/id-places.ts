@@ -1,6 +1,6 @@
-import { hashWords, type KeyedHash, keyedHash } from '../../../../lib/ids/keyed-hash.ts'
+import { hashWords, type KeyedHash, keyedHash } from './keyed-hash.ts'
 
-// From distinct ids to numbers of persons: a hash table in typed arrays, of the hashes of ids instead of the ids. It takes 25 to 38 bytes an id, also while it
+// From ids to numbers, those of persons for instance: a hash table in typed arrays, of the hashes of ids instead of the ids. It takes 25 to 38 bytes an id, also while it
 // grows, because its parts grow one at a time.
 
 const partBits = 6
@@ -108,15 +108,27 @@ export class IdPlaces {
     const part = this.partOf(id)
     const at = part.at(this.hasher.hash)
     const before = part.words[at + hashWords]!
-    if (before !== 0) {
-      part.words[at + hashWords] = no
-      return before
-    }
+    if (before !== 0) part.words[at + hashWords] = no
+    else this.add(part, at, no)
+    return before
+  }
+
+  /** Its number. If it has none, it gets this one. */
+  keep(id: string, no: number): number {
+    const part = this.partOf(id)
+    const at = part.at(this.hasher.hash)
+    const before = part.words[at + hashWords]!
+    if (before !== 0) return before
+    this.add(part, at, no)
+    return no
+  }
+
+  /** The hash is that of the latest id. */
+  private add(part: Part, at: number, no: number): void {
     this.words -= part.words.length
     part.add(this.hasher.hash, at, no)
     this.words += part.words.length
     this.count++
-    return 0
   }
 
   delete(id: string): void {

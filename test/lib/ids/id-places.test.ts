@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { IdPlaces, partsOfPlaces } from '../../../../../src/events/ingestion/persons/known/id-places.ts'
-import { PersonStates } from '../../../../../src/events/ingestion/persons/known/person-states.ts'
+import { IdPlaces, partsOfPlaces } from '../../../src/lib/ids/id-places.ts'
 
 const key = Uint32Array.of(1, 2, 3, 4)
 const idOf = (n: number) => `018f3a7c-${(Math.imul(n, 2654435761) >>> 0).toString(16).padStart(8, '0')}-${n}`
@@ -48,23 +47,7 @@ test('at most 40 bytes an id at every size beyond a few hundred', () => {
   expect(most).toBeGreaterThan(20)
 })
 
-test('persons by number: merged in chains, parted again, gone', () => {
-  const persons = new PersonStates()
-  persons.set(3, { hasRecord: true, size: 700 })
-  persons.set(70_000, { hasRecord: false, size: 2 ** 31 })
-  expect([persons.get(3), persons.get(70_000), persons.get(4), persons.get(9_000_000)]).toEqual([
-    { hasRecord: true, size: 700 },
-    { hasRecord: false, size: 2 ** 30 - 1 },
-    null,
-    null,
-  ])
-  for (let no = 1; no < 1_000; no++) persons.merge(no, no + 1)
-  expect([persons.current(1), persons.current(500), persons.current(1_000), persons.current(8_000_000)]).toEqual([
-    1_000, 1_000, 1_000, 8_000_000,
-  ])
-  persons.merge(500, 500)
-  expect(persons.current(500)).toBe(500)
-  persons.remove(3)
-  expect(persons.get(3)).toBeNull()
-  expect(persons.bytes).toBeLessThan(400_000)
+test('an id keeps the number that it got first', () => {
+  const places = new IdPlaces(key)
+  expect([places.keep('a', 7), places.keep('b', 8), places.keep('a', 9), places.get('a'), places.count]).toEqual([7, 8, 7, 7, 2])
 })

@@ -104,6 +104,8 @@ export class ProjectLists implements MemoryHolder {
   private isUnsure = false
   /** More than all of the budget: no query counts the events again to find that out. */
   private isTooLarge: boolean
+  /** Columns that take more than all of the budget: no query reads them again to find that out. */
+  private readonly tooLarge = new Set<string>()
   /** Serializes the changes. */
   private changing: Promise<unknown> = Promise.resolve()
   private readers = 0
@@ -554,7 +556,9 @@ export class ProjectLists implements MemoryHolder {
     const ofPersons = wanted.columns.filter((spec) => spec.of === 'person')
     const made = wanted.columns.filter((spec) => spec.of === 'made')
     const keys = new Set(ofEvents.map(({ key }) => key))
+    if (ofEvents.some(({ key }) => this.tooLarge.has(key))) return null
     const missing = ofEvents.filter(({ key }) => !columns.has(key))
+    const mustFit = () => this.mustFit(loaded, keys)
     if (loaded.pages && missing.length > 0 && this.pages!.isResting) return null
     const further = missing.reduce((sum, { type }) => sum + ListColumn.bytesOf(type, lists.capacity), 0)
     const making = loaded.pages ? Math.min(this.pages!.making, Math.max(0, this.memory.most - loaded.bytes - further)) : 0
@@ -562,10 +566,11 @@ export class ProjectLists implements MemoryHolder {
     for (const spec of missing)
       loaded.addColumn(spec.key, this.pages?.newColumn(spec, lists.capacity) ?? new ListColumn(spec.type, lists.capacity), 0)
     try {
-      if (loaded.pages) await this.pages!.readColumns(wanted, ofEvents, loaded, making)
-      await this.readNew(wanted, ofEvents, loaded)
+      if (loaded.pages) await this.pages!.readColumns(wanted, ofEvents, loaded, making, mustFit)
+      await this.readNew(wanted, ofEvents, loaded, mustFit)
     } catch (error) {
       for (const key of keys) this.discard(loaded.dropColumn(key))
+      if (causedBy(error, ColumnTooLarge)) return null
       throw error
     }
     for (const key of keys) loaded.touchColumn(key)
@@ -647,7 +652,12 @@ export class ProjectLists implements MemoryHolder {
   }
 
   /** Reads the values that columns lack: columns that are equally old in one statement. */
-  private async readNew(wanted: ColumnSource, specs: readonly ReadSpec[], { lists, columns, seq }: LoadedLists): Promise<void> {
+  private async readNew(
+    wanted: ColumnSource,
+    specs: readonly ReadSpec[],
+    { lists, columns, seq }: LoadedLists,
+    mustFit: () => void,
+  ): Promise<void> {
     for (const from of new Set(specs.map(({ key }) => columns.get(key)!.seq))) {
       if (from >= seq) continue
       const old = specs.filter(({ key }) => columns.get(key)!.seq === from)
@@ -667,11 +677,22 @@ export class ProjectLists implements MemoryHolder {
             loadedColumn.column.write(part, indexes)
             if (tokens[i]) remember(loadedColumn, records, part, tokens[i])
           }
+          mustFit()
         })
       }
       for (const { key } of old) columns.get(key)!.seq = seq
       this.discard(old.reduce((sum, { key }) => sum + columns.get(key)!.column.takeDiscarded(), 4 * (seq - from)))
     }
+  }
+
+  /** Called while they are read: very many different texts take more memory than there is. */
+  private mustFit({ lists, columns }: LoadedLists, keys: ReadonlySet<string>): void {
+    let bytes = lists.bytes
+    for (const key of keys) bytes += columns.get(key)!.column.bytes
+    if (bytes <= this.memory.most) return
+    const sizes = Array.from(keys, (key) => [key, columns.get(key)!.column.bytes] as const)
+    this.tooLarge.add(sizes.reduce((most, one) => (one[1] > most[1] ? one : most))[0])
+    throw new ColumnTooLarge()
   }
 
   /** Drops the columns that were not used for the longest time, until the others and `further` bytes fit. */
@@ -700,6 +721,7 @@ export class ProjectLists implements MemoryHolder {
 
   /** Empty lists with room for all events. Null if there is not enough memory. */
   private async begin(source: ListSource, merges: Merges, changedSeq: number, seq: number): Promise<LoadedLists | null> {
+    this.tooLarge.clear()
     const { person, events } = await source.counts()
     const all = events.reduce((sum, count) => sum + count, 0)
     const pages = this.pages?.isFor(all, person.length) ? this.pages : null
@@ -744,9 +766,12 @@ export class ProjectLists implements MemoryHolder {
   }
 }
 
+class ColumnTooLarge extends Error {}
+
 /** What a statement passes its rows to may meet it: the error of the statement has it as its cause. */
-const damageIn = (error: unknown): DamagedPages | null =>
-  error instanceof DamagedPages ? error : error instanceof Error && error.cause instanceof DamagedPages ? error.cause : null
+const causedBy = <E extends Error>(error: unknown, kind: new (...args: never[]) => E): E | null =>
+  error instanceof kind ? error : error instanceof Error && error.cause instanceof kind ? error.cause : null
+const damageIn = (error: unknown): DamagedPages | null => causedBy(error, DamagedPages)
 
 /** Counts what is read from the store. */
 function watchReads(wanted: ColumnSource): ColumnSource & { readonly reads: number } {

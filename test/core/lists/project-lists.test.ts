@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { EventLists } from '../../../src/core/lists/event-lists.ts'
+import { EventLists } from '../../../src/core/lists/event-lists.ts'
 import type { ColumnSource, EventBatch, ListFiles, ListImage, ListSource } from '../../../src/core/lists/ports.ts'
 import { type Listed, ProjectLists } from '../../../src/core/lists/project-lists.ts'
 import type { Selection } from '../../../src/core/lists/selections.ts'
@@ -502,6 +505,37 @@ const process = (store: Store, { files }: ReturnType<typeof filesOf>, memory = n
   }
   return { answer, close: () => lists.close(), lists, memory }
 }
+
+test.each(['in memory', 'in files'])('a column with more different texts than memory holds is not read again: lists %s', async (where) => {
+  const store = storeOf(many(5_000))
+  const folder = await mkdtemp(join(tmpdir(), 'waymark-lists-'))
+  const memory = new MemoryShare(where === 'in files' ? 1.35 * EventLists.bytesOf(5_000, 700) : 400_000)
+  const lists = new ProjectLists(memory, { pagesIn: join(folder, 'pages') })
+  let reads = 0
+  const long: ColumnSource = {
+    ...noColumns,
+    columns: [{ key: 'long', type: 'codes', of: 'event' }],
+    async ofEvents(_, seq, last, take) {
+      reads++
+      const rest = store.events.slice(seq, last)
+      const texts = rest.map((_, row) => `${row} ${'x'.repeat(100)}`)
+      await take(
+        Float64Array.from(rest, (_, row) => seq + 1 + row),
+        [{ values: Int32Array.from(rest.keys()), texts }],
+      )
+    },
+  }
+  const ask = (source: ColumnSource) => lists.use(store.source, store.events.length, source, async ({ pages }) => pages !== undefined)
+  for (let time = 0; time < 3; time++) {
+    expect(await ask(long)).toBeNull()
+    expect(reads).toBe(1)
+    expect(memory.taken).toBeLessThanOrEqual(memory.most)
+    expect(await ask(columnsOf(store, 'digit').source)).toEqual({ answer: where === 'in files' })
+    store.events.push([1, time])
+  }
+  await lists.close()
+  await rm(folder, { recursive: true, force: true })
+})
 
 test('the next process reads the lists and their columns from files, and what came since from the store', async () => {
   const [store, files] = [storeOf(many(60_000), new Map([[3, 4]])), filesOf()]

@@ -19,6 +19,8 @@ export interface MakeColumns {
   readonly recordsPerStatement: number
   /** Bytes of memory. */
   readonly memory: number
+  /** Throws if the columns have become too large. */
+  readonly mustFit: () => void
 }
 
 /** Some pages, and perhaps the events in memory behind them. */
@@ -35,7 +37,7 @@ const fewestRecords = 1 << 22
 
 /** Returns the columns that begin with codes and end without: they have to be made again, without codes from the first one on. */
 export async function makeColumns(make: MakeColumns): Promise<readonly number[]> {
-  const { paged, lists, wanted, specs, columns, seq, recordsPerStatement, memory } = make
+  const { paged, lists, wanted, specs, columns, seq, recordsPerStatement, memory, mustFit } = make
   const names = specs.map(() => `column-${++paged.lastColumn}`)
   const writers: StretchWriter[] = []
   const parts: PageColumn['parts'][number][][] = specs.map(() => [])
@@ -55,6 +57,7 @@ export async function makeColumns(make: MakeColumns): Promise<readonly number[]>
               const indexes = new Int32Array(found.length)
               for (let row = 0; row < found.length; row++) indexes[row] = indexOf[found[row]! - after - 1]!
               for (const [i, part] of given.entries()) columns[i]!.write(part, indexes)
+              mustFit()
             })
         }
       }

@@ -125,6 +125,7 @@ export class PageStore {
     asked: readonly ReadSpec[],
     loaded: LoadedLists,
     memory: number,
+    mustFit: () => void,
   ): Promise<void> {
     const { lists, columns, pages, seq } = loaded
     for (;;) {
@@ -140,6 +141,7 @@ export class PageStore {
         seq,
         recordsPerStatement: this.recordsPerStatement,
         memory: Math.max(memory, leastMaking),
+        mustFit,
       }
       const mixed = await this.writing(bytes, () => makeColumns(make))
       for (const { key } of specs) columns.get(key)!.seq = seq

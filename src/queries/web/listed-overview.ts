@@ -1,5 +1,5 @@
 import { type VisitNumbers, type VisitsParams, visitBits, visitsFold } from '../../core/folds/visits.ts'
-import { and, field } from '../../language/ast/build.ts'
+import { and, call, field, literal } from '../../language/ast/build.ts'
 import { isSessionId, usualBounceSeconds } from '../../language/catalog/sessions.ts'
 import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf } from '../lists/listed-columns.ts'
@@ -26,12 +26,12 @@ export function listedOverview(plan: WebPlan, env: QueryContext): ListedFold<Ove
   ).flatMap(([period, range]) => (range ? [{ period, range }] : []))
   const columns = new AskedColumns()
   const id = field('$session_id')
-  const actors = { column: columns.ids(id).index, except: '', isOwned: true }
-  const ofSession = allOf(isSessionId(id), inSample(plan.sample))
+  const session = columns.ids(call('if', isSessionId(id), id, literal('')))
+  const actors = { column: session.index, except: '', isOwned: true }
   const counted = allOf(countedNames(plan, isPage), plan.filters)
   const bits = askedBits(
     [
-      { condition: ofSession, bits: visitBits.ofSession },
+      { condition: inSample(plan.sample), bits: visitBits.ofSession },
       { condition: counted, bits: visitBits.counted },
       { condition: isNamed('$pageview', '$screen', '$autocapture'), bits: visitBits.action },
       ...(plan.goal ? [{ condition: and(counted, plan.goal), bits: visitBits.goal }] : []),

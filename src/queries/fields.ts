@@ -117,11 +117,14 @@ export const presentation = {
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
-/** PostHog fields that would change the answer and are not supported; null is accepted. */
+/** PostHog fields that would change the answer and are not supported, each with the values that leave it as it is. */
 const unanswered = {
-  query: ['connectionId', 'sendRawQuery'],
-  modifiers: ['bounceRatePageViewMode'],
-} as const satisfies Readonly<Record<string, readonly string[]>>
+  query: { connectionId: [null], sendRawQuery: [null, false] },
+  modifiers: { bounceRatePageViewMode: [null] },
+  /** Parts of a point that only points of other charts have. */
+  point: { breakdown: [null], compare: [null, 'current'], day: [null], interval: [null], series: [null, 0], status: [null] },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Harmless>>>>
+type Harmless = readonly [null, ...(string | number | boolean)[]]
 
 type Presented = keyof typeof presentation
 type Unanswered = keyof typeof unanswered
@@ -130,7 +133,9 @@ type Ignored<P extends Presented> = { [K in (typeof presentation)[P][number]]: z
 /** An object with these fields and no others. */
 export function fields<S extends z.ZodRawShape, P extends Presented>(shape: S, presented: P, missing: readonly Unanswered[] = []) {
   const ignored = Object.fromEntries(presentation[presented].map((name) => [name, z.unknown().optional()])) as Ignored<P>
-  const absent = Object.fromEntries(missing.flatMap((list) => unanswered[list]).map((name) => [name, notAnswered(name)]))
+  const absent = Object.fromEntries(
+    missing.flatMap((list) => Object.entries<Harmless>(unanswered[list])).map(([name, values]) => [name, notAnswered(name, values)]),
+  )
   const known = Object.keys(shape)
   return z.strictObject(
     { ...(absent as Record<never, never>), ...ignored, ...shape },
@@ -138,4 +143,5 @@ export function fields<S extends z.ZodRawShape, P extends Presented>(shape: S, p
   )
 }
 
-const notAnswered = (name: string) => z.null({ error: `${name} is not supported: leave it out.` }).optional()
+const notAnswered = (name: string, values: Harmless) =>
+  z.literal(values, { error: `${name} is not supported here: leave it out.` }).optional()

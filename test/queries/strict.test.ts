@@ -120,6 +120,39 @@ test('fields of the reference system that change no number are accepted, and cha
   await project.close()
 })
 
+const behind = (query: object, point: object) => people({ kind: 'InsightActorsQuery', source: query, ...point })
+const lifecycle = { kind: 'LifecycleQuery', series }
+const nowhere = { breakdown: null, compare: null, day: null, interval: null, series: null, status: null }
+
+test.each<[string, object]>([
+  ['the series of a query that has one', behind(lifecycle, { series: 0 })],
+  ['parts of a point that points of trends do not have', behind(trends({}), nowhere)],
+  ['of a lifecycle', behind(lifecycle, nowhere)],
+  ['of a retention', behind({ kind: 'RetentionQuery', retentionFilter: {} }, { ...nowhere, series: 0 })],
+  ['of a stickiness', behind({ kind: 'StickinessQuery', series }, nowhere)],
+  ['of paths', behind({ kind: 'PathsQuery', pathsFilter: {} }, nowhere)],
+  ['a statement in this dialect', { kind: 'SqlLikeQuery', query: 'select 1', sendRawQuery: false, connectionId: null }],
+])('a field that has no other value here is accepted with it: %s', async (_, query) => {
+  const project = await openTestProject()
+  await expect(answerQuery(query, project)).resolves.toHaveProperty('results')
+  await project.close()
+})
+
+test.each<[string, object, string]>([
+  ['a second series', behind(lifecycle, { series: 1 }), 'source__series'],
+  ['a status of trends', behind(trends({}), { status: 'new' }), 'source__status'],
+  ['a row of trends', behind(trends({}), { interval: 0 }), 'source__interval'],
+  ['a statement in another dialect', { kind: 'SqlLikeQuery', query: 'select 1', sendRawQuery: true }, 'sendRawQuery'],
+])('and refused with another one: %s', async (_, query, attr) => {
+  const project = await openTestProject()
+  await expect(answerQuery(query, project)).rejects.toMatchObject({
+    code: 'validation-failed',
+    attr,
+    detail: `${attr.split('__').at(-1)} is not supported here: leave it out.`,
+  })
+  await project.close()
+})
+
 test('settings of newer charts are accepted', async () => {
   const project = await openTestProject()
   const charts = [

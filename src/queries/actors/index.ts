@@ -168,7 +168,15 @@ function typeOf(column: ActorColumn, answer: Table, i: number): string {
 }
 
 function pageOf(query: ActorsQuery, source: ActorTable, columns: readonly ActorColumn[], rows: number, offset: number, env: QueryContext) {
-  const isAggregated = isFolded(columns)
+  const scope = source.group === null ? 'person' : 'group'
+  const conditions = (['properties', 'fixedProperties'] as const).flatMap((name) =>
+    query[name] ? [compileFilters(query[name], scope, env, name)] : [],
+  )
+  if (query.search) conditions.push(searchCondition(query.search.trim(), source, env))
+  const where = allOf(...conditions.filter((condition) => !hasAggregate(condition)))
+  const having = conditions.filter(hasAggregate)
+  const orderBy = orderItems(query.orderBy, columns, source, env)
+  const isAggregated = having.length > 0 || isFolded(columns) || orderBy.some(({ expr }) => hasAggregate(expr))
   const needsActor = !isAggregated || columns.some((column) => column.kind === 'actor' || column.kind === 'display')
   // Expressions can read what is hidden, and numbers of persons tell a viewer how many others there are.
   const keys: Expr[] = env.viewer ? [] : [alias(source.actor, 'actor_key')]
@@ -178,13 +186,6 @@ function pageOf(query: ActorsQuery, source: ActorTable, columns: readonly ActorC
     hidden.push(...[...env.viewer.personProperties].map((name, i) => alias(field('persons', 'properties', name), seenName(i))))
   const values = columns.flatMap((column, i) => (column.kind === 'value' ? [alias(bare(column.expr), valueName(i))] : []))
 
-  const scope = source.group === null ? 'person' : 'group'
-  const conditions = (['properties', 'fixedProperties'] as const).flatMap((name) =>
-    query[name] ? [compileFilters(query[name], scope, env, name)] : [],
-  )
-  if (query.search) conditions.push(searchCondition(query.search.trim(), source, env))
-  const where = allOf(...conditions.filter((condition) => !hasAggregate(condition)))
-  const having = allOf(...conditions.filter(hasAggregate))
   const groupedBy = isAggregated
     ? [...hidden, ...values].filter((column) => !hasAggregate(column)).map((column) => (column.kind === 'alias' ? column.expr : column))
     : []
@@ -193,8 +194,8 @@ function pageOf(query: ActorsQuery, source: ActorTable, columns: readonly ActorC
     from: source.from,
     where: isTrue(where) ? null : where,
     groupBy: groupBy(...groupedBy),
-    having: isTrue(having) ? null : having,
-    orderBy: orderItems(query.orderBy, columns, source, env),
+    having: having.length > 0 ? allOf(...having) : null,
+    orderBy,
     limit: pageLimit(rows + 1, offset),
   })
 }

@@ -14,3 +14,6 @@ export function normalizedUrl(url: Expr): Expr {
   const trimmed = call('replaceRegexpOne', url, literal('[/?#]+$'), literal(''))
   return call('if', equals(trimmed, literal('')), literal('/'), trimmed)
 }
+
+/** The same of a text that is known. */
+export const normalizedUrlText = (url: string): string => url.replace(/[/?#]+$/, '') || '/'

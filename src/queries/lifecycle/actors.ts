@@ -19,6 +19,7 @@ export const lifecyclePointSchema = fields(
     includeRecordings: z.boolean().nullish(),
   },
   'query',
+  ['point'],
 )
 
 /** The actors with a status on a day; without a day or a status, any. */

@@ -24,6 +24,7 @@ export const pathsPointSchema = fields(
     includeRecordings: z.boolean().nullish(),
   },
   'query',
+  ['point'],
 )
 
 /** The actors of an edge, of an item, or of all paths. `event_count` is the number of their paths. */

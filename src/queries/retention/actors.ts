@@ -32,6 +32,7 @@ export const retentionPointSchema = fields(
     includeRecordings: z.boolean().nullish(),
   },
   'query',
+  ['point'],
 )
 type RetentionPoint = z.infer<typeof retentionPointSchema>
 

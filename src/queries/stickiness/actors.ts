@@ -21,7 +21,7 @@ const point = {
   compare: z.enum(periods).nullish(),
   includeRecordings: z.boolean().nullish(),
 }
-export const stickinessPointSchema = fields({ ...point, kind: z.literal('InsightActorsQuery') }, 'query')
+export const stickinessPointSchema = fields({ ...point, kind: z.literal('InsightActorsQuery') }, 'query', ['point'])
 export const stickinessActorsSchema = fields(
   {
     ...point,

@@ -50,6 +50,7 @@ export const trendsPointSchema = fields(
     includeRecordings: z.boolean().nullish(),
   },
   'query',
+  ['point'],
 )
 export type TrendsPoint = z.infer<typeof trendsPointSchema>
 

@@ -1,6 +1,7 @@
 import { literal, not, or } from '../../language/ast/build.ts'
 import type { Expr } from '../../language/ast/nodes.ts'
 import type { Asking } from '../actor-source.ts'
+import { normalizedUrlText } from '../filters/path-cleaning.ts'
 import type { QueryContext } from '../kind.ts'
 import { memberOf } from '../scope.ts'
 import { type Breakdown, isBrokenDown } from '../series/breakdown.ts'
@@ -39,7 +40,8 @@ export function* valueOfPoint(
     if (values.some((value) => value === 'all' || Number(value) === 0)) return { kind: 'all' }
     return { kind: 'condition', condition: or(...values.map((value) => memberOf(Number(value)))) }
   }
-  const texts = values.map(String)
+  // A page may be asked for in any form, as its events name it.
+  const texts = values.map((value, i) => (breakdown.parts[i]?.normalizeUrl ? normalizedUrlText(String(value)) : String(value)))
   if (!texts.includes(otherValue)) return { kind: 'values', lists: [texts], isNot: false, condition: isValue(texts, breakdown, env) }
   const [answer] = yield* answerUnits([unit], query, env, breakdown)
   const shown = limitGroups(answer?.groups ?? [], breakdown).filter((group) => !group.parts.includes(otherValue))

@@ -107,6 +107,12 @@ test('a query inside the node that says how it is shown', async () => {
   )
 })
 
+test('the limits that a client asks for change nothing', async () => {
+  const query = { kind: 'HogQLQuery', query: 'select 1' }
+  expect((await ask({ query, limit_context: 'posthog_ai' })).body.results).toEqual([[1]])
+  expect(await ask({ query, limit_context: 'export' })).toMatchObject(refused(400, 'parse_error', undefined, 'limit_context'))
+})
+
 test('filters and variables that are laid over a query', async () => {
   const days = async (query: object, more: object) => (await ask({ query, ...more })).body.results[0].data
   expect(await days(trends, { filters_override: { date_from: '2024-01-03', date_to: '2024-01-03' } })).toEqual([2])

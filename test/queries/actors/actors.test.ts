@@ -104,6 +104,13 @@ describe('all persons', () => {
       { select: ['properties.plan', 'count()'], properties: [{ type: 'hogql', key: 'count() > 1' }] },
       [['pro', 2]],
     ],
+    [
+      'grouped by a condition on groups alone',
+      { select: ['properties.plan'], properties: [{ type: 'hogql', key: 'count() > 1' }] },
+      [['pro']],
+    ],
+    ['grouped by the order alone', { select: ['properties.plan'], orderBy: ['count() DESC'] }, [['pro'], ['free']]],
+    ['no person is two', { select: ['id'], properties: [{ type: 'hogql', key: 'count() > 1' }] }, []],
     ['found by email', { select: ['properties.name'], search: 'ANN@' }, [['Ann']]],
     ['found by a distinct id, literally', { select: ['properties.name'], search: 'b%1' }, [['Bob']]],
     ['an underscore is no wildcard', { select: ['properties.name'], search: 'a_1' }, []],

@@ -153,6 +153,9 @@ describe('a point', () => {
     ['all bins', { breakdown: 'n', breakdown_histogram_bin_count: 2 }, '["",""]', 3],
     ['no number', { breakdown: 'n', breakdown_histogram_bin_count: 2 }, '$$_posthog_breakdown_null_$$', 1],
     ['Other', { breakdown: 'k', breakdown_limit: 1 }, '$$_posthog_breakdown_other_$$', 2],
+    ['a page', { breakdown: 'k', breakdown_normalize_url: true }, 'a', 2],
+    ['the same page in another form', { breakdown: 'k', breakdown_normalize_url: true }, 'a/?', 2],
+    ['another page', { breakdowns: [{ property: 'k', normalize_url: true }] }, ['b#'], 1],
   ])('%s of a breakdown', async (_, breakdownFilter, breakdown, count) => {
     const project = await pool.filled(utc, events)
     expect((await actorsOf(project, { source: source({ breakdownFilter }), breakdown })).count).toBe(count)

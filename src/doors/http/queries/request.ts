@@ -30,6 +30,7 @@ const ofQuery = {
     .meta({ description: '`date_from`, `date_to` and `properties` that override those of an insight, or the `filters` of a statement' }),
   variables_override: object.nullish().meta({ description: 'Variables of a statement by id; they override its own' }),
   name: z.string().max(128).nullish(),
+  limit_context: z.enum(['posthog_ai']).nullish().meta({ description: "Who asks, for PostHog's limits of rows; it changes nothing here" }),
 }
 const ofAnswer = { ...ofQuery, async: z.boolean().nullish(), refresh: z.union([z.boolean(), z.enum(refreshModes)]).nullish() }
 const ofDownload = {

@@ -16,4 +16,8 @@ export function normalizedUrl(url: Expr): Expr {
 }
 
 /** The same of a text that is known. */
-export const normalizedUrlText = (url: string): string => url.replace(/[/?#]+$/, '') || '/'
+export function normalizedUrlText(url: string): string {
+  let end = url.length
+  while (end > 0 && '/?#'.includes(url[end - 1]!)) end--
+  return url.slice(0, end) || '/'
+}

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { gunzipSync } from 'node:zlib'
+import { parsedUrl } from '../../lib/web/parsed-url.ts'
 import { mustBeReachable } from '../../lib/web/reachable-url.ts'
 import type { Outbound, OutboundRequest, OutboundResponse, Reachable } from './ports.ts'
 
@@ -103,11 +104,9 @@ export function createOutbound(
 }
 
 function parsed(text: string, base?: URL): URL {
-  try {
-    return new URL(text, base)
-  } catch {
-    throw new Error(`"${text.slice(0, 200)}" is not a URL`)
-  }
+  const url = parsedUrl(text, base)
+  if (!url) throw new Error(`"${text.slice(0, 200)}" is not a URL`)
+  return url
 }
 
 const plain = (headers: IncomingMessage['headers']): Record<string, string> =>

@@ -44,9 +44,12 @@ function requestOf(value: unknown): OutboundRequest {
   }
 }
 
+/** Control characters are valid UTF-8, but six characters each in JSON. */
+const isBinary = (text: string) => text.includes('\ufffd') || /[\0-\x08\x0e-\x1f]/.test(text)
+
 const responseOf = ({ url, status, statusText, headers, body }: OutboundResponse) => {
   const text = Buffer.from(body).toString('utf8')
-  const content = text.includes('\ufffd') ? { base64: Buffer.from(body).toString('base64') } : { text }
+  const content = isBinary(text) ? { base64: Buffer.from(body).toString('base64') } : { text }
   return jsonOf({ url, status, statusText, headers, ...content })
 }
 

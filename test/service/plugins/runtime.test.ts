@@ -486,4 +486,19 @@ describe('the memory of a plugin, all its allocations together', () => {
     expect(n).toBeGreaterThan(megabytes - 6)
     expect(n).toBeLessThanOrEqual(megabytes + 2)
   })
+
+  test('answers of the server that no call awaits have room for as much, and the plugin is to blame', async () => {
+    const code = `export function processEvent(event) {
+      if (event.properties.many) for (let n = 0; n < 20; n++) fetch('https://example.com/')
+      return event
+    }`
+    const respond = () => answerOf('a'.repeat(4_000_000))
+    await start([pluginOf(code, 1)], { respond })
+    expect((await transformed({ many: true }))!.properties).toMatchObject({ $plugins_failed: [] })
+    await expect.poll(() => world.fetched.length).toBe(20)
+    await new Promise(setImmediate)
+    expect((await transformed())!.properties).toMatchObject({ $plugins_succeeded: [] })
+    expect(messages()).toEqual(['ERROR processEvent was stopped: it left answers of more than 64 MB that no call awaits'])
+    expect((await transformed())!.properties).toMatchObject({ $plugins_failed: [] })
+  })
 })

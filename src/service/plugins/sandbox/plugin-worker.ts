@@ -55,12 +55,15 @@ class Unit {
   private readonly message: Extract<ToThread, { kind: 'load' }>
   private context: PluginContext | null = null
   private readonly calls = new Map<number, Call>()
-  private readonly held: [call: number, isOk: boolean, json: string][] = []
+  private held: [call: number, isOk: boolean, json: string][] = []
+  private heldCharacters = 0
   private lastCall = 0
   private turn: Promise<unknown> = Promise.resolve()
   /** Whose fault it is if a limit is exceeded now. */
   private current = 0
   broken: string | null = null
+  /** A limit that was exceeded while no call ran: the next call is told. */
+  private untold: string | null = null
 
   constructor(message: Extract<ToThread, { kind: 'load' }>) {
     this.number = message.unit
@@ -125,7 +128,7 @@ class Unit {
       if (open.size >= callsAtOnce) await Promise.race(open)
       const begun: readonly (Outcome | Promise<Outcome>)[] =
         this.broken !== null
-          ? [{ kind: 'not-run' }]
+          ? [this.outcomeOfBroken()]
           : isOneByOne
             ? [this.begin(method, args[i]!)]
             : this.beginMany(method, listFrom(args, i), callsAtOnce - open.size)
@@ -140,14 +143,30 @@ class Unit {
   answer(call: number, isOk: boolean, json: string): void {
     if (this.broken !== null) return
     // Code runs only during calls: what a plugin did not await goes on with the next one.
-    if (this.calls.size === 0) this.held.push([call, isOk, json])
+    if (this.calls.size === 0) this.hold([call, isOk, json])
     else this.guard(() => this.context?.settle(call, isOk, json))
+  }
+
+  private hold(answer: [call: number, isOk: boolean, json: string]): void {
+    this.heldCharacters += answer[2].length
+    this.held.push(answer)
+    const { memory } = this.message.limits
+    if (this.heldCharacters <= memory) return
+    this.untold = `left answers of more than ${Math.round(memory / 1024 / 1024)} MB that no call awaits`
+    this.end(this.untold)
+  }
+
+  private outcomeOfBroken(): Outcome {
+    const text = this.untold
+    this.untold = null
+    return text === null ? { kind: 'not-run' } : { kind: 'limit', text }
   }
 
   /** Ends all calls. `text` is the fault of the one that runs now. */
   end(text: string): void {
     this.broken = text
     this.context = null // its memory is collected with it
+    this.held = []
     const calls = [...this.calls]
     this.calls.clear()
     for (const [id, call] of calls) call.finish(id === this.current || calls.length === 1 ? { kind: 'limit', text } : { kind: 'not-run' })
@@ -178,7 +197,10 @@ class Unit {
 
   /** Answers that arrived while no call ran. */
   private settleHeld(id: number): void {
-    for (const answer of this.held.splice(0)) {
+    const held = this.held
+    this.held = []
+    this.heldCharacters = 0
+    for (const answer of held) {
       if (this.broken !== null) break
       this.current = id
       this.guard(() => this.context!.settle(...answer))

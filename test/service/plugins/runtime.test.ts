@@ -487,6 +487,27 @@ describe('the memory of a plugin, all its allocations together', () => {
     expect(n).toBeLessThanOrEqual(megabytes + 2)
   })
 
+  test('values for a list of events have a limit together, whatever the heap of the thread has room for', async () => {
+    const code = `export function processEvent(event) {
+      return { ...event, properties: { text: event.properties.large ? 'x'.repeat(3_900_000) : 'small' } }
+    }`
+    await start([pluginOf(code, 1)])
+    const lengths = async (count: number) => {
+      const events = await world.runtime.transform(
+        1,
+        Array.from({ length: count }, () => eventOf({ large: true })),
+      )
+      return events.map((event) => String((event!.properties as JsonObject).text).length)
+    }
+    expect(await lengths(12)).toEqual(Array.from({ length: 12 }, () => 3_900_000))
+    expect(messages()).toEqual([])
+    const many = await lengths(50)
+    expect(many.filter((length) => length === 3_900_000).length).toBeLessThan(25)
+    expect(new Set(messages())).toEqual(
+      new Set(['ERROR processEvent failed: returned values of more than 64 MB more than the list of events has']),
+    )
+  })
+
   test('answers of the server that no call awaits have room for as much, and the plugin is to blame', async () => {
     const code = `export function processEvent(event) {
       if (event.properties.many) for (let n = 0; n < 20; n++) fetch('https://example.com/')

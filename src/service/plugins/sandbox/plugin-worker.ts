@@ -37,6 +37,8 @@ const prelude = await (async () => {
 const callsAtOnce = 20
 /** Events that run in one entry of the context. */
 const eventsOfList = 50
+/** Results that are sent together, unless the last of them have more: the heap of this thread has room for a few times as many. */
+const charactersOfResults = 16 * 1024 * 1024
 /** The list and its values are in the memory of the context. */
 const charactersOfList = 200_000
 function listFrom(args: readonly (string | null)[], from: number): readonly (string | null)[] {
@@ -102,7 +104,7 @@ class Unit {
     }
   }
 
-  /** Transformations of one list end before those of the next begin. */
+  /** Transformations of one list end before those of the next begin. Large results are those of the first calls only: the others have not begun. */
   runInOrder(method: string, args: readonly (string | null)[], isOneByOne: boolean): Promise<readonly Outcome[]> {
     if (method !== 'processEvent') return this.run(method, args, true)
     const turn = this.turn.then(() => this.run(method, args, isOneByOne))
@@ -113,18 +115,20 @@ class Unit {
   private async run(method: string, args: readonly (string | null)[], isOneByOne: boolean): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = []
     const open = new Set<Promise<void>>()
+    let characters = 0
+    const ended = (i: number, outcome: Outcome) => {
+      outcomes[i] = outcome
+      if (outcome.kind === 'value') characters += outcome.json?.length ?? 0
+    }
     const take = (i: number, outcome: Outcome | Promise<Outcome>) => {
-      if ('kind' in outcome) {
-        outcomes[i] = outcome
-        return
-      }
+      if ('kind' in outcome) return ended(i, outcome)
       const waiting: Promise<void> = outcome.then((value) => {
-        outcomes[i] = value
+        ended(i, value)
         open.delete(waiting)
       })
       open.add(waiting)
     }
-    for (let i = 0; i < args.length; ) {
+    for (let i = 0; i < args.length && characters < charactersOfResults; ) {
       if (open.size >= callsAtOnce) await Promise.race(open)
       const begun: readonly (Outcome | Promise<Outcome>)[] =
         this.broken !== null

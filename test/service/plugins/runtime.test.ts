@@ -508,6 +508,20 @@ describe('the memory of a plugin, all its allocations together', () => {
     )
   })
 
+  test('attachments that have no room in it do not reach its thread', async () => {
+    const attachments = (count: number, bytes: number) => {
+      const file = { content_type: 'text/plain', file_name: 'a', contents: Buffer.alloc(bytes) }
+      return Object.fromEntries(Array.from({ length: count }, (_, i) => [`file${i}`, file]))
+    }
+    const code =
+      'export const processEvent = (event, { attachments }) => ({ ...event, properties: { n: Object.keys(attachments).length } })'
+    await start([pluginOf(code, 1, { attachments: attachments(3, 1_000) })])
+    expect((await transformed())!.properties).toMatchObject({ n: 3 })
+    await world.runtime.use(1, [pluginOf(code, 1, { attachments: attachments(10, 4 * 1024 * 1024) })])
+    expect((await transformed())!.properties).toMatchObject({ $plugins_deferred: [expect.any(String)] })
+    expect(messages()).toEqual(['ERROR The plugin is disabled: Its code, settings and files need more than 64 MB'])
+  })
+
   test('answers of the server that no call awaits have room for as much, and the plugin is to blame', async () => {
     const code = `export function processEvent(event) {
       if (event.properties.many) for (let n = 0; n < 20; n++) fetch('https://example.com/')

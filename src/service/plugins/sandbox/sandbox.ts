@@ -254,6 +254,7 @@ async function runAll(
   return outcomes
 }
 
+const sizeOf = ({ files, settings }: UnitCode): number => Object.values(files).reduce((sum, text) => sum + text.length, settings.length)
 const lengthOf = (jsons: readonly (string | null)[]): number => jsons.reduce((sum, json) => sum + (json?.length ?? 0), 0)
 
 export function createSandbox({ limits: given, threads: most = Math.max(1, availableParallelism() - 1) }: SandboxOptions = {}): Sandbox {
@@ -273,6 +274,9 @@ export function createSandbox({ limits: given, threads: most = Math.max(1, avail
   return {
     async load(code, events, { isSetUp, isAlone = false }) {
       if (isClosed) return { kind: 'failed', text: 'The server is closing', isRetryable: true }
+      // As a text and as values it is in the memory of the plugin twice. The heap of the thread would not have room for much more.
+      if (2 * sizeOf(code) > limits.memory)
+        return { kind: 'failed', text: `Its code, settings and files need more than ${limits.memory / 1024 / 1024} MB`, isRetryable: false }
       const thread = threadFor(isAlone)
       const number = ++lastUnit
       const loaded = await thread.load(number, code, events, isSetUp)

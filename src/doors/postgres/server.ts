@@ -5,6 +5,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { CatalogEngines } from './catalog/catalog-engine.ts'
 import { loadTables } from './catalog/project-tables.ts'
 import { type Cancellable, Connection, type Shared } from './session/connection.ts'
+import { Holdings } from './session/holdings.ts'
 import type { Api, Send } from './session/project.ts'
 import { SqlError } from './statements/sql-error.ts'
 import type { ProjectTables } from './translation/tables.ts'
@@ -25,6 +26,8 @@ export interface PostgresOptions {
   readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | null
   readonly onError: (error: unknown) => void
   readonly limits?: Partial<typeof connectionLimits>
+  /** Bytes that all connections may hold. */
+  readonly memory?: number
 }
 
 export interface PostgresServer {
@@ -50,7 +53,7 @@ function keptTables(): Shared['tablesOf'] {
 }
 
 /** Clients of PostgreSQL, on a port of their own. */
-export async function startPostgres({ host, port, send, tls, onError, limits }: PostgresOptions): Promise<PostgresServer> {
+export async function startPostgres({ host, port, send, tls, onError, limits, memory }: PostgresOptions): Promise<PostgresServer> {
   const { all, unknown } = { ...connectionLimits, ...limits }
   const cancellable = new Map<number, Cancellable>()
   const sockets = new Set<Socket>()
@@ -62,6 +65,7 @@ export async function startPostgres({ host, port, send, tls, onError, limits }: 
     catalogs: new CatalogEngines(),
     tablesOf: keptTables(),
     cancellable,
+    holdings: new Holdings(memory),
     onError,
   }
   const server = createServer({ noDelay: true }, (socket) => {

@@ -37,6 +37,8 @@ export interface FindOptions<R> extends Condition<R> {
   readonly orderBy?: readonly { readonly column: keyof R & string; readonly isDescending?: boolean }[]
   readonly limit?: number
   readonly offset?: number
+  /** Columns of JSON, which may be large, that are not read: they are null. */
+  readonly without?: readonly (keyof R & string)[]
 }
 
 export interface Rows<R> {

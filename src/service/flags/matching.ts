@@ -9,8 +9,15 @@ const textOf = (value: unknown): string => (typeof value === 'object' && value !
 const folded = (value: unknown): string => textOf(value).toLowerCase()
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
-const isOneOf = (found: unknown, wanted: unknown): boolean => listOf(wanted).some((one) => folded(one) === folded(found))
-const contains = (found: unknown, wanted: unknown): boolean => listOf(wanted).some((one) => folded(found).includes(folded(one)))
+/** `found` is folded once: a list may have thousands of values. */
+function isOneOf(found: unknown, wanted: unknown): boolean {
+  const text = folded(found)
+  return listOf(wanted).some((one) => folded(one) === text)
+}
+function contains(found: unknown, wanted: unknown): boolean {
+  const text = folded(found)
+  return listOf(wanted).some((one) => text.includes(folded(one)))
+}
 
 /** Characters: with the project key, everybody may send a text of any length. */
 const longestMatched = 500

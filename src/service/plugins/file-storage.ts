@@ -1,10 +1,11 @@
-import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { PluginStorage } from './ports.ts'
 import { ScopeValues } from './scope-values.ts'
 
 // Storage of plugins in one file: a line of JSON per change. A line is acknowledged after its fsync; lines that arrive meanwhile share the next one. The file is
-// rewritten when most of its lines are outdated.
+// rewritten when most of its lines or bytes are outdated. It can be longer than the longest string, so it is read and written in pieces.
 
 export interface FileStorage extends PluginStorage {
   close(): Promise<void>
@@ -13,6 +14,9 @@ export interface FileStorage extends PluginStorage {
 type Line = readonly [scope: string, key: string, json: string | null]
 
 const fewestLines = 1_000
+const fewestBytes = 32 * 1024 * 1024
+/** Characters of a piece, unless a line has more. */
+const pieceLength = 256 * 1024
 
 const lineOf = (text: string): Line | null => {
   try {
@@ -28,14 +32,35 @@ const lineOf = (text: string): Line | null => {
 /** Of a data directory. */
 export const storageIn = (dataDir: string): string => join(dataDir, 'plugins', 'storage.jsonl')
 
-async function linesIn(file: string): Promise<readonly (Line | null)[]> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
-  // A crash can leave the last line incomplete: that change was not acknowledged.
-  const complete = text.slice(0, text.lastIndexOf('\n') + 1)
-  return complete.split('\n').slice(0, -1).map(lineOf)
+const lineBreak = 0x0a
+
+/** The lines of a file. A crash can leave the last one incomplete: that change was not acknowledged. */
+async function* linesIn(file: string): AsyncGenerator<Line | null> {
+  let begun: Buffer[] = []
+  try {
+    for await (const bytes of createReadStream(file) as AsyncIterable<Buffer>) {
+      let from = 0
+      for (let end = bytes.indexOf(lineBreak); end >= 0; end = bytes.indexOf(lineBreak, from)) {
+        yield lineOf(Buffer.concat([...begun, bytes.subarray(from, end)]).toString('utf8'))
+        begun = []
+        from = end + 1
+      }
+      begun.push(bytes.subarray(from))
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+function* piecesOf(lines: Iterable<Line>): Generator<string> {
+  let piece = ''
+  for (const line of lines) {
+    piece += `${JSON.stringify(line)}\n`
+    if (piece.length < pieceLength) continue
+    yield piece
+    piece = ''
+  }
+  yield piece
 }
 
 type Entry = readonly [scope: string, key: string, json: string]
@@ -43,7 +68,7 @@ type Entry = readonly [scope: string, key: string, json: string]
 /** What a file has, which stays as it is. */
 export async function readStorageFile(file: string): Promise<readonly Entry[]> {
   const found = new Map<string, Entry>()
-  for (const line of await linesIn(file)) {
+  for await (const line of linesIn(file)) {
     if (!line) continue
     const [scope, key, json] = line
     const name = JSON.stringify([scope, key])
@@ -73,9 +98,10 @@ export async function openFileStorage(file: string): Promise<FileStorage> {
     values.set(key, json)
     entries += json === null ? 0 : 1
   }
-  const read = await linesIn(file)
-  for (const line of read) if (line) apply(line)
-  let lines = read.length
+  for await (const line of linesIn(file)) if (line) apply(line)
+  let lines = 0
+  /** Of the file, now and when it was last rewritten. */
+  let [bytes, bytesRewritten] = [0, 0]
   let handle: FileHandle = await rewrite()
 
   let waiting: { readonly line: Line; resolve(): void; reject(error: unknown): void }[] = []
@@ -85,8 +111,10 @@ export async function openFileStorage(file: string): Promise<FileStorage> {
     const all: Line[] = [...scopes].flatMap(([scope, { values }]) => [...values].map(([key, json]): Line => [scope, key, json]))
     const next = `${file}.new`
     const made = await open(next, 'w', 0o600)
-    await made.writeFile(all.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    for (const piece of piecesOf(all)) await made.appendFile(piece)
     await made.sync()
+    bytes = (await made.stat()).size
+    bytesRewritten = bytes
     await made.close()
     await rename(next, file)
     const folder = await open(dirname(file), 'r')
@@ -101,10 +129,11 @@ export async function openFileStorage(file: string): Promise<FileStorage> {
       const group = waiting
       waiting = []
       try {
-        await handle.appendFile(group.map(({ line }) => `${JSON.stringify(line)}\n`).join(''))
+        for (const piece of piecesOf(group.map(({ line }) => line))) await handle.appendFile(piece)
         await handle.datasync()
         lines += group.length
-        if (lines > fewestLines && lines > 2 * entries) {
+        bytes = (await handle.stat()).size
+        if ((lines > fewestLines && lines > 2 * entries) || bytes > fewestBytes + 2 * bytesRewritten) {
           const old = handle
           handle = await rewrite()
           await old.close()

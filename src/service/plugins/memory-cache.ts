@@ -1,4 +1,9 @@
-/** What plugins share for a while: values and lists by key. Each scope has room for a number of keys; those that were set first are dropped first. */
+import { otherLimits } from '../../limits/limits.ts'
+
+/**
+ * What plugins share for a while: values and lists by key. Each scope has room for a number of keys and bytes; those that were set first are dropped first. If all scopes together have too much, the
+ * largest one loses some.
+ */
 export interface PluginCache {
   get(scope: string, key: string): string | null
   set(scope: string, key: string, json: string, seconds?: number | null): void
@@ -17,12 +22,23 @@ interface Entry {
 }
 
 const mostKeys = 10_000
-const mostBytes = 16 * 1024 * 1024
+const { cacheBytes, cachesBytes } = otherLimits
 /** Of one list. */
 const mostItems = 1_000
 
-const sizeOf = (value: string | string[]) =>
-  (typeof value === 'string' ? value.length : value.reduce((sum, item) => sum + item.length, 0)) + 64
+/** A string or an entry takes some bytes besides its characters. */
+const overhead = 64
+const sizeOf = (key: string, value: string | string[]) =>
+  key.length + overhead + (typeof value === 'string' ? value.length : value.reduce((sum, item) => sum + item.length + overhead, 0))
+/** The first items of a list, as many as there is room for in one scope. */
+const fitting = (items: readonly string[]): string[] => {
+  let [count, size] = [0, 0]
+  for (; count < Math.min(items.length, mostItems); count++) {
+    size += items[count]!.length + overhead
+    if (size > cacheBytes.number) break
+  }
+  return items.slice(0, count)
+}
 
 class Scope {
   readonly entries = new Map<string, Entry>()
@@ -31,35 +47,53 @@ class Scope {
   put(key: string, entry: Entry): void {
     this.drop(key)
     this.entries.set(key, entry)
-    this.bytes += sizeOf(entry.value)
-    for (const first of this.entries.keys()) {
-      if (this.entries.size <= mostKeys && this.bytes <= mostBytes) break
-      if (first !== key) this.drop(first)
-      else if (this.entries.size === 1) break
-      else this.entries.delete(key) && this.entries.set(key, entry)
-    }
+    this.bytes += sizeOf(key, entry.value)
+    while (this.entries.size > 1 && (this.entries.size > mostKeys || this.bytes > cacheBytes.number)) this.dropFirst()
+  }
+
+  /** The key that was set first. */
+  dropFirst(): void {
+    const { value, done } = this.entries.keys().next()
+    if (!done) this.drop(value)
   }
 
   drop(key: string): void {
     const entry = this.entries.get(key)
     if (!entry) return
-    this.bytes -= sizeOf(entry.value)
+    this.bytes -= sizeOf(key, entry.value)
     this.entries.delete(key)
   }
 }
 
 export function createMemoryCache(clock: () => Date): PluginCache {
   const scopes = new Map<string, Scope>()
-  const scopeOf = (name: string) => {
+  let bytes = 0
+  const put = (name: string, key: string, entry: Entry): void => {
     const scope = scopes.get(name) ?? new Scope()
     scopes.set(name, scope)
-    return scope
+    bytes -= scope.bytes
+    scope.put(key, entry)
+    bytes += scope.bytes
+    while (bytes > cachesBytes.number) makeRoom()
+  }
+  const makeRoom = (): void => {
+    const largest = [...scopes.values()].reduce((most, scope) => (scope.bytes > most.bytes ? scope : most))
+    bytes -= largest.bytes
+    largest.dropFirst()
+    bytes += largest.bytes
+  }
+  const drop = (name: string, key: string): void => {
+    const scope = scopes.get(name)
+    if (!scope) return
+    bytes -= scope.bytes
+    scope.drop(key)
+    bytes += scope.bytes
+    if (scope.entries.size === 0) scopes.delete(name)
   }
   const find = (name: string, key: string) => {
-    const scope = scopes.get(name)
-    const entry = scope?.entries.get(key)
+    const entry = scopes.get(name)?.entries.get(key)
     if (!entry || entry.until > clock().getTime()) return entry
-    scope!.drop(key)
+    drop(name, key)
     return undefined
   }
   const listAt = (name: string, key: string): string[] => {
@@ -69,8 +103,8 @@ export function createMemoryCache(clock: () => Date): PluginCache {
   }
   const putList = (name: string, key: string, list: string[]) => {
     const until = find(name, key)?.until ?? Number.POSITIVE_INFINITY
-    if (list.length === 0) scopeOf(name).drop(key)
-    else scopeOf(name).put(key, { value: list, until })
+    if (list.length === 0) drop(name, key)
+    else put(name, key, { value: list, until })
   }
   return {
     get(scope, key) {
@@ -79,13 +113,13 @@ export function createMemoryCache(clock: () => Date): PluginCache {
     },
     set(scope, key, value, seconds) {
       const until = seconds === undefined || seconds === null ? Number.POSITIVE_INFINITY : clock().getTime() + seconds * 1000
-      scopeOf(scope).put(key, { value, until })
+      put(scope, key, { value, until })
     },
     incr(scope, key) {
       const entry = find(scope, key)
       const next = Number(entry === undefined ? 0 : entry.value) + 1
       if (!Number.isFinite(next)) throw new Error(`The cache has no number for "${key}"`)
-      scopeOf(scope).put(key, { value: String(next), until: entry?.until ?? Number.POSITIVE_INFINITY })
+      put(scope, key, { value: String(next), until: entry?.until ?? Number.POSITIVE_INFINITY })
       return next
     },
     expire(scope, key, seconds) {
@@ -95,7 +129,7 @@ export function createMemoryCache(clock: () => Date): PluginCache {
       return true
     },
     lpush(scope, key, items) {
-      const list = [...[...items].reverse(), ...listAt(scope, key)].slice(0, mostItems)
+      const list = fitting([...[...items].reverse(), ...listAt(scope, key)])
       putList(scope, key, list)
       return list.length
     },

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { gunzipSync } from 'node:zlib'
+import { parsedUrl } from '../../lib/web/parsed-url.ts'
 import { mustBeReachable } from '../../lib/web/reachable-url.ts'
 import type { Outbound, OutboundRequest, OutboundResponse, Reachable } from './ports.ts'
 
@@ -29,6 +30,8 @@ export interface OutboundLimits {
   /** How many redirects are followed. Default: 5. */
   readonly redirects?: number
 }
+/** Longer responses wait until there is memory for them. */
+const shortResponse = 64 * 1024
 const defaultLimits: OutboundLimits = { response: 4 * 1024 * 1024, request: 4 * 1024 * 1024 }
 
 const without = (headers: Readonly<Record<string, string>>, names: ReadonlySet<string>) =>
@@ -59,9 +62,10 @@ export function createOutbound(
       sent.end(body ?? undefined)
     })
 
-  const read = async (response: IncomingMessage): Promise<Buffer> => {
+  const read = async (response: IncomingMessage, hold?: (bytes: number) => Promise<void>): Promise<Buffer> => {
     const pieces: Buffer[] = []
     let size = 0
+    let isHeld = hold === undefined
     for await (const piece of response as AsyncIterable<Buffer>) {
       size += piece.length
       if (size > mostBytes) {
@@ -69,12 +73,16 @@ export function createOutbound(
         throw new Error(`The response has more than ${mostBytes} bytes`)
       }
       pieces.push(piece)
+      if (isHeld || size <= shortResponse) continue
+      isHeld = true
+      const said = Number(response.headers['content-length'])
+      await hold!(response.headers['content-encoding'] === undefined && said < mostBytes ? said : mostBytes)
     }
     const all = Buffer.concat(pieces)
     return response.headers['content-encoding'] === 'gzip' && size > 0 ? gunzipSync(all, { maxOutputLength: mostBytes }) : all
   }
 
-  return async (request, signal): Promise<OutboundResponse> => {
+  return async (request, signal, hold): Promise<OutboundResponse> => {
     if ((request.body?.length ?? 0) > mostSent) throw new Error(`The request has more than ${mostSent} bytes`)
     let url = parsed(request.url)
     let current = request
@@ -85,7 +93,7 @@ export function createOutbound(
       const response = await once(url, current, signal)
       const { statusCode: status = 0, headers } = response
       if (!redirects.has(status) || headers.location === undefined) {
-        const body = await read(response)
+        const body = await read(response, hold)
         return { url: url.href, status, statusText: response.statusMessage ?? '', headers: plain(headers), body }
       }
       response.destroy()
@@ -103,11 +111,9 @@ export function createOutbound(
 }
 
 function parsed(text: string, base?: URL): URL {
-  try {
-    return new URL(text, base)
-  } catch {
-    throw new Error(`"${text.slice(0, 200)}" is not a URL`)
-  }
+  const url = parsedUrl(text, base)
+  if (!url) throw new Error(`"${text.slice(0, 200)}" is not a URL`)
+  return url
 }
 
 const plain = (headers: IncomingMessage['headers']): Record<string, string> =>

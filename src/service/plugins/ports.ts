@@ -85,8 +85,8 @@ export interface OutboundResponse {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
-/** A request to a server outside. Refuses addresses that this server does not connect to, after redirects too. */
-export type Outbound = (request: OutboundRequest, signal: AbortSignal) => Promise<OutboundResponse>
+/** A request to a server outside. Refuses addresses that this server does not connect to, after redirects too. `hold`: waits for the memory of a long response. */
+export type Outbound = (request: OutboundRequest, signal: AbortSignal, hold?: (bytes: number) => Promise<void>) => Promise<OutboundResponse>
 
 /** Which addresses may be connected to: the check and the connection use the same lookup. */
 export interface Reachable {

@@ -1,5 +1,6 @@
 import { faultText, isFault } from '../../errors/faults.ts'
 import { isObject } from '../../lib/is-object.ts'
+import { CallMemory } from './call-memory.ts'
 import { type CallResult, codeOf, ManagedPlugin } from './managed-plugin.ts'
 import { createMemoryCache } from './memory-cache.ts'
 import type { Capabilities, JsonObject, PluginCode, PluginConfig, PluginJob, PluginPorts, ReceivedRequest } from './ports.ts'
@@ -68,17 +69,22 @@ export interface PluginRuntime {
 const webhookMs = 10_000
 const required = ['event', 'distinct_id'] as const
 
-const deliver = async (ports: PluginPorts, plugin: ManagedPlugin, { event, webhookEvent }: DeliveredEvent): Promise<Delivery> => {
+const deliver = async (
+  ports: PluginPorts,
+  memory: CallMemory,
+  plugin: ManagedPlugin,
+  { event, webhookEvent }: DeliveredEvent,
+): Promise<Delivery> => {
   const configId = plugin.config.id
   const [seen] = await plugin.call('onEvent', [JSON.stringify(event)])
   const [composed] = await plugin.call('composeWebhook', [JSON.stringify(webhookEvent)])
   const of = (result: CallResult | undefined): Delivery => deliveryOf(configId, result)
   if (composed?.kind !== 'value' || composed.json === null)
     return worst(of(seen), composed?.kind === 'value' ? skipped(configId) : of(composed))
-  return worst(of(seen), await send(ports, plugin, composed.json))
+  return worst(of(seen), await send(ports, memory, plugin, composed.json))
 }
 
-const send = async (ports: PluginPorts, plugin: ManagedPlugin, json: string): Promise<Delivery> => {
+const send = async (ports: PluginPorts, memory: CallMemory, plugin: ManagedPlugin, json: string): Promise<Delivery> => {
   const configId = plugin.config.id
   const refuse = (reason: string, isRetryable: boolean): Delivery => {
     plugin.log('SYSTEM', 'ERROR', `The webhook was not delivered: ${reason}`)
@@ -86,7 +92,8 @@ const send = async (ports: PluginPorts, plugin: ManagedPlugin, json: string): Pr
   }
   try {
     const request = webhookOf(JSON.parse(json))
-    const { status } = await ports.outbound(request, AbortSignal.timeout(webhookMs))
+    const signal = AbortSignal.timeout(webhookMs)
+    const { status } = await memory.receiving(plugin.config.projectId, signal, (hold) => ports.outbound(request, signal, hold))
     if (status >= 200 && status < 300) return { configId, status: 'done', isRetryable: false, reason: null }
     return refuse(`${new URL(request.url).host} answered with status ${status}`, isPassingStatus(status))
   } catch (error) {
@@ -110,7 +117,8 @@ const inspection = (sandbox: Sandbox) => ({
 
 /** `sandbox` stays open when the runtime closes. */
 export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): PluginRuntime {
-  const calls = createServerCalls(ports, createMemoryCache(ports.clock))
+  const memory = new CallMemory()
+  const calls = createServerCalls(ports, createMemoryCache(ports.clock), memory)
   const projects = new Map<number, readonly ManagedPlugin[]>()
   const pluginsOf = (projectId: number) => projects.get(projectId) ?? []
   const chosen = (projectId: number, ids?: readonly number[]) =>
@@ -180,7 +188,8 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
       for (const plugin of pluginsOf(projectId)) plugin.log('SYSTEM', 'ERROR', message)
     },
 
-    deliver: (projectId, event, configIds) => Promise.all(chosen(projectId, configIds).map((plugin) => deliver(ports, plugin, event))),
+    deliver: (projectId, event, configIds) =>
+      Promise.all(chosen(projectId, configIds).map((plugin) => deliver(ports, memory, plugin, event))),
 
     runTask: (projectId, task) =>
       Promise.all(

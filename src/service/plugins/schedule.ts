@@ -119,7 +119,8 @@ const jobKind = ({ context: { store, isShared = false }, runtime }: SchedulePart
   retry: { attempts: 8, firstMs: 5_000, growth: 2, longestMs: 3_600_000, jitter: 0.25 },
   guarantee: 'at least once',
   async due(now) {
-    const { rows, next } = await dueRows(store.read, store.read.plugin_jobs, {}, now, mostRead)
+    // Payloads have megabytes: each is read when its job is claimed.
+    const { rows, next } = await dueRows(store.read, store.read.plugin_jobs, {}, now, mostRead, ['payload'])
     const due = rows.map((item) => {
       const { id, project_id: projectId, plugin_config_id, due_at, attempts: failures } = item
       return { id, projectId, part: String(plugin_config_id), at: due_at.getTime(), failures, item }

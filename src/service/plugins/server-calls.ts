@@ -1,6 +1,7 @@
 import { isObject } from '../../lib/is-object.ts'
 import { excerpt } from '../../lib/text/excerpt.ts'
 import { otherLimits } from '../../limits/limits.ts'
+import type { CallMemory } from './call-memory.ts'
 import type { PluginCache } from './memory-cache.ts'
 import type { JsonObject, OutboundRequest, OutboundResponse, PluginConfig, PluginPorts } from './ports.ts'
 
@@ -44,9 +45,12 @@ function requestOf(value: unknown): OutboundRequest {
   }
 }
 
+/** Control characters are valid UTF-8, but six characters each in JSON. */
+const isBinary = (text: string) => text.includes('\ufffd') || /[\0-\x08\x0e-\x1f]/.test(text)
+
 const responseOf = ({ url, status, statusText, headers, body }: OutboundResponse) => {
   const text = Buffer.from(body).toString('utf8')
-  const content = text.includes('\ufffd') ? { base64: Buffer.from(body).toString('base64') } : { text }
+  const content = isBinary(text) ? { base64: Buffer.from(body).toString('base64') } : { text }
   return jsonOf({ url, status, statusText, headers, ...content })
 }
 
@@ -104,7 +108,7 @@ const cached = (cache: PluginCache, config: PluginConfig, [what, given, ...rest]
   }
 }
 
-export function createServerCalls(ports: PluginPorts, cache: PluginCache): ServerCall {
+export function createServerCalls(ports: PluginPorts, cache: PluginCache, memory: CallMemory): ServerCall {
   /** Counters are read and written in one piece. */
   const counting = new Map<string, Promise<unknown>>()
   const inOrder = async <T>(scope: string, work: () => Promise<T>): Promise<T> => {
@@ -141,7 +145,10 @@ export function createServerCalls(ports: PluginPorts, cache: PluginCache): Serve
   }
 
   const calls: Readonly<Record<string, (config: PluginConfig, args: readonly unknown[]) => Promise<string> | string>> = {
-    fetch: async (_, [request]) => responseOf(await ports.outbound(requestOf(request), AbortSignal.timeout(fetchMs))),
+    async fetch({ projectId }, [request]) {
+      const signal = AbortSignal.timeout(fetchMs)
+      return memory.receiving(projectId, signal, async (hold) => responseOf(await ports.outbound(requestOf(request), signal, hold)))
+    },
     async api({ projectId }, [request]) {
       if (!ports.api) throw bad('The API of this server cannot be called from plugins')
       const asked = requestOf(request)
@@ -177,6 +184,6 @@ export function createServerCalls(ports: PluginPorts, cache: PluginCache): Serve
 
   return async (config, name, json) => {
     if (!Object.hasOwn(calls, name)) throw bad(`Unknown call "${excerpt(name, 40)}"`)
-    return calls[name]!(config, JSON.parse(json) as unknown[])
+    return memory.sending(config.projectId, json.length, () => calls[name]!(config, JSON.parse(json) as unknown[]))
   }
 }

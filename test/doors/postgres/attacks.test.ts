@@ -242,6 +242,28 @@ test('a thousand prepared statements are the most', async () => {
   expect((await client.query('select 1 as one')).rows).toEqual([{ one: 1 }])
 }, 60_000)
 
+test('values of portals are memory of the connection, and tokens of statements too', async () => {
+  const { socket, text } = await known()
+  const value = Buffer.alloc(15_000_000, 'a')
+  const bind = (name: string) =>
+    message('B', Buffer.concat([Buffer.from(`${name}\0s\0\0\0\0\x01`), int32(value.length), value, Buffer.alloc(2)]))
+  const sync = message('S', Buffer.alloc(0))
+  socket.write(Buffer.concat([message('Q', Buffer.from('begin\0')), message('P', Buffer.from('s\0select $1\0\0\0'))]))
+  for (const name of ['a', 'b', 'c']) socket.write(bind(name))
+  socket.write(Buffer.concat([sync, message('Q', Buffer.from('rollback\0'))]))
+  const refused = () => text().split('C53200\0').length - 1
+  await expect.poll(text).toMatch(/ROLLBACK\0/)
+  expect([refused(), text().split('2\0\0\0\x04').length - 1]).toEqual([1, 2])
+  const long = `select 1 in (${new Array(30_000).fill(1).join()})`
+  for (let i = 0; i < 9; i++) socket.write(message('P', Buffer.from(`long${i}\0${long}\0\0\0`)))
+  socket.write(sync)
+  await expect.poll(refused).toBe(2)
+  socket.write(Buffer.concat([bind(''), sync]))
+  await expect.poll(refused).toBe(3)
+  socket.destroy()
+  await goesOn()
+})
+
 test('a text is never a part of a statement', async () => {
   const client = await server.client()
   for (const text of ["'", "\\'", '\\', "x' or '1'='1", '{p1}', '\n--', '/*', 'f"{event}"', "\\\\'; drop"]) {

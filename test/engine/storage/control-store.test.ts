@@ -77,6 +77,14 @@ describe.each([
       expect(await read.things.count({ size: [0, 1], is_open: false })).toBe(4)
     }))
 
+  test('columns that are not wanted are null, and stay as they are', () =>
+    withStore(async ({ write, read }) => {
+      const large = thing('t1', { name: 'large', extra: { text: 'x'.repeat(1_000) } })
+      await write(({ things }) => things.insert(large))
+      expect(await read.things.find({ id: 't1' }, { without: ['extra'] })).toEqual([{ ...large, extra: null }])
+      expect(await read.things.find({ id: 't1' })).toEqual([large])
+    }))
+
   test('search: texts in columns, in any case, with nothing special in them', () =>
     withStore(async ({ write, read }) => {
       await write(async ({ things }) => {

@@ -13,15 +13,19 @@ interface Options {
   readonly between?: Readonly<Record<string, { readonly from?: Date; readonly to?: Date }>>
   readonly orderBy?: readonly { readonly column: string }[]
   readonly limit?: number
+  readonly without?: readonly string[]
 }
-const arranged = (rows: readonly Row[], { between = {}, orderBy: [order] = [], limit }: Options = {}): readonly Row[] => {
+const arranged = (rows: readonly Row[], { between = {}, orderBy: [order] = [], limit, without = [] }: Options = {}): readonly Row[] => {
   const isWithin = (row: Row) =>
     Object.entries(between).every(([name, { from, to }]) => {
       const value = row[name] as Date
       return (!from || value >= from) && (!to || value < to)
     })
   const found = rows.filter(isWithin)
-  return (order ? found.sort((a, b) => Number(a[order.column]) - Number(b[order.column])) : found).slice(0, limit)
+  const nothing = Object.fromEntries(without.map((name) => [name, null]))
+  return (order ? found.sort((a, b) => Number(a[order.column]) - Number(b[order.column])) : found)
+    .slice(0, limit)
+    .map((row) => (without.length > 0 ? { ...row, ...nothing } : row))
 }
 
 export function memoryStore(names: readonly string[]): AccountStore {

@@ -1,3 +1,4 @@
+import { CallMemory } from '../../../src/service/plugins/call-memory.ts'
 import { ManagedPlugin } from '../../../src/service/plugins/managed-plugin.ts'
 import { createMemoryCache } from '../../../src/service/plugins/memory-cache.ts'
 import type { ScheduledTask } from '../../../src/service/plugins/runtime.ts'
@@ -47,7 +48,12 @@ export async function runRuntimeCase({ code, event, method, pluginId, pluginName
     config: { localhostIP: '94.224.212.175' },
   })
   try {
-    const plugin = new ManagedPlugin(config, sandbox, createServerCalls(world.ports, createMemoryCache(world.ports.clock)), world.ports)
+    const plugin = new ManagedPlugin(
+      config,
+      sandbox,
+      createServerCalls(world.ports, createMemoryCache(world.ports.clock), new CallMemory()),
+      world.ports,
+    )
     const calls: unknown[] = []
     for (const given of [event, ...again]) {
       const [result] = await plugin.call(method as ScheduledTask, [given === null ? null : JSON.stringify(given)])

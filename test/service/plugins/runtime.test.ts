@@ -486,4 +486,54 @@ describe('the memory of a plugin, all its allocations together', () => {
     expect(n).toBeGreaterThan(megabytes - 6)
     expect(n).toBeLessThanOrEqual(megabytes + 2)
   })
+
+  test('values for a list of events have a limit together, whatever the heap of the thread has room for', async () => {
+    const code = `export function processEvent(event) {
+      return { ...event, properties: { text: event.properties.large ? 'x'.repeat(3_900_000) : 'small' } }
+    }`
+    await start([pluginOf(code, 1)])
+    const lengths = async (count: number) => {
+      const events = await world.runtime.transform(
+        1,
+        Array.from({ length: count }, () => eventOf({ large: true })),
+      )
+      return events.map((event) => String((event!.properties as JsonObject).text).length)
+    }
+    expect(await lengths(12)).toEqual(Array.from({ length: 12 }, () => 3_900_000))
+    expect(messages()).toEqual([])
+    const many = await lengths(50)
+    expect(many.filter((length) => length === 3_900_000).length).toBeLessThan(25)
+    expect(new Set(messages())).toEqual(
+      new Set(['ERROR processEvent failed: returned values of more than 64 MB more than the list of events has']),
+    )
+  })
+
+  test('attachments that have no room in it do not reach its thread', async () => {
+    const attachments = (count: number, bytes: number) => {
+      const file = { content_type: 'text/plain', file_name: 'a', contents: Buffer.alloc(bytes) }
+      return Object.fromEntries(Array.from({ length: count }, (_, i) => [`file${i}`, file]))
+    }
+    const code =
+      'export const processEvent = (event, { attachments }) => ({ ...event, properties: { n: Object.keys(attachments).length } })'
+    await start([pluginOf(code, 1, { attachments: attachments(3, 1_000) })])
+    expect((await transformed())!.properties).toMatchObject({ n: 3 })
+    await world.runtime.use(1, [pluginOf(code, 1, { attachments: attachments(10, 4 * 1024 * 1024) })])
+    expect((await transformed())!.properties).toMatchObject({ $plugins_deferred: [expect.any(String)] })
+    expect(messages()).toEqual(['ERROR The plugin is disabled: Its code, settings and files need more than 64 MB'])
+  })
+
+  test('answers of the server that no call awaits have room for as much, and the plugin is to blame', async () => {
+    const code = `export function processEvent(event) {
+      if (event.properties.many) for (let n = 0; n < 20; n++) fetch('https://example.com/')
+      return event
+    }`
+    const respond = () => answerOf('a'.repeat(4_000_000))
+    await start([pluginOf(code, 1)], { respond })
+    expect((await transformed({ many: true }))!.properties).toMatchObject({ $plugins_failed: [] })
+    await expect.poll(() => world.fetched.length).toBe(20)
+    await new Promise(setImmediate)
+    expect((await transformed())!.properties).toMatchObject({ $plugins_succeeded: [] })
+    expect(messages()).toEqual(['ERROR processEvent was stopped: it left answers of more than 64 MB that no call awaits'])
+    expect((await transformed())!.properties).toMatchObject({ $plugins_failed: [] })
+  })
 })

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -112,6 +112,26 @@ test('outdated lines are removed while the file is written', async () => {
   await again.close()
 })
 
+test('outdated bytes are removed too: a few keys with long values leave no long file', async () => {
+  const file = newFile()
+  const storage = await openFileStorage(file)
+  for (let i = 0; i < 20; i++) await storage.set('s', 'k', `"${String(i).repeat(4_000_000 / String(i).length)}"`)
+  expect((await stat(file)).size).toBeLessThan(48 * 1024 * 1024)
+  await storage.close()
+  const again = await openFileStorage(file)
+  expect((await again.get('s', 'k'))?.slice(0, 5)).toBe('"1919')
+  await again.close()
+})
+
+test('long lines are read in pieces, wherever the pieces end', async () => {
+  const file = newFile()
+  const storage = await openFileStorage(file)
+  for (let i = 0; i < 9; i++) await storage.set('s', `k${i}`, `"${'x'.repeat(i)}${'é€😀'.repeat(40_000)}"`)
+  await storage.close()
+  const entries = await readStorageFile(file)
+  expect(entries).toEqual(Array.from({ length: 9 }, (_, i) => ['s', `k${i}`, `"${'x'.repeat(i)}${'é€😀'.repeat(40_000)}"`]))
+})
+
 test('a file that cannot be read is an error, not an empty storage', async () => {
   await writeFile(join(folder, 'plain'), '')
   await expect(openFileStorage(join(folder, 'plain', 'storage.jsonl'))).rejects.toThrow(/ENOTDIR|EEXIST/)
@@ -176,6 +196,30 @@ describe('cache', () => {
       4 * 1024 * 1024,
       '1',
     ])
+  })
+
+  test('the values of a list have room for as much as a scope has', () => {
+    const { cache } = start()
+    const item = 'x'.repeat(4 * 1024 * 1024)
+    for (let i = 0; i < 20; i++) cache.lpush('s', 'l', [item])
+    expect([cache.llen('s', 'l'), cache.lpush('s', 'l', ['1', '2'])]).toEqual([3, 5])
+    expect(cache.lrange('s', 'l', 0, 1)).toEqual(['2', '1'])
+    cache.set('s', 'k', '1')
+    expect(cache.get('s', 'k')).toBe('1')
+    for (let i = 0; i < 200_000; i += 1_000) cache.lpush('t', `l${i}`, new Array<string>(1_000).fill('1'))
+    expect(cache.llen('t', 'l0')).toBe(1_000)
+    for (let i = 200_000; i < 300_000; i += 1_000) cache.lpush('t', `l${i}`, new Array<string>(1_000).fill('1'))
+    expect(cache.llen('t', 'l0')).toBe(0)
+  })
+
+  test('of more than all plugins may have, the largest cache gives up some', () => {
+    const { cache } = start()
+    const item = 'x'.repeat(4 * 1024 * 1024)
+    const scopes = Array.from({ length: 100 }, (_, i) => `s${i}`)
+    cache.set('small', 'k', '1')
+    for (const scope of scopes) for (const key of ['a', 'b', 'c']) cache.set(scope, key, item)
+    expect(scopes.flatMap((scope) => ['a', 'b', 'c'].filter((key) => cache.get(scope, key) !== null)).length).toBe(63)
+    expect([cache.get('small', 'k'), cache.get('s99', 'c')?.length]).toEqual(['1', item.length])
   })
 })
 

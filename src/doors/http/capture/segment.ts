@@ -2,6 +2,7 @@ import type { EventSource } from '../../../events/ingestion/decoding/event-sourc
 import { runInSlices } from '../../../lib/flow/run-in-slices.ts'
 import { nameUuid } from '../../../lib/ids/name-uuid.ts'
 import { isObject } from '../../../lib/is-object.ts'
+import { parsedUrl } from '../../../lib/web/parsed-url.ts'
 import { type CaptureRequest, decodeBody } from './body.ts'
 import { basicUser, type Capture, type CapturedEvent, checkedToken, forwardedFor, invalid, mustNotRepeat } from './events.ts'
 import { scanJson } from './json-items.ts'
@@ -47,7 +48,7 @@ function surroundings(context: Fields): Fields {
     $session_id: context.sessionId,
     $current_url: page.url,
     $pathname: page.path,
-    $host: typeof page.url === 'string' && URL.canParse(page.url) ? new URL(page.url).host : undefined,
+    $host: typeof page.url === 'string' ? parsedUrl(page.url)?.host : undefined,
     $referrer: page.referrer,
     title: page.title,
     utm_source: campaign.source,

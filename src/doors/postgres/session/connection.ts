@@ -4,8 +4,9 @@ import { type SecureContext, TLSSocket } from 'node:tls'
 import type { CatalogEngines } from '../catalog/catalog-engine.ts'
 import { SqlError } from '../statements/sql-error.ts'
 import type { ProjectTables } from '../translation/tables.ts'
-import { Fields, Incoming, longestMessage, type Message } from '../wire/incoming.ts'
+import { Fields, Incoming, type Message } from '../wire/incoming.ts'
 import { Outgoing } from '../wire/outgoing.ts'
+import type { Holder, Holdings } from './holdings.ts'
 import { Api, type Found, type Send } from './project.ts'
 import { reported } from './reports.ts'
 import { Session } from './session.ts'
@@ -27,6 +28,7 @@ export interface Shared {
   readonly catalogs: CatalogEngines
   readonly tablesOf: (api: Api, project: number) => Promise<ProjectTables>
   readonly cancellable: Map<number, Cancellable>
+  readonly holdings: Holdings
   readonly onError: (error: unknown) => void
   /** A client is known: it is no longer one of those that may not be many. */
   readonly onKnown: () => void
@@ -44,7 +46,7 @@ interface Start {
   readonly options: ReadonlyMap<string, string>
 }
 
-export class Connection {
+export class Connection implements Holder {
   private socket: Socket
   private readonly shared: Shared
   private readonly incoming = new Incoming()
@@ -53,6 +55,8 @@ export class Connection {
   private isSecure = false
   private wake: (() => void) | null = null
   private isClosed = false
+  /** It holds nothing any more. */
+  private isOut = false
   private session: Session | null = null
   private readonly process: number
 
@@ -70,9 +74,10 @@ export class Connection {
   private listen(): void {
     const { socket } = this
     socket.on('data', (chunk: Buffer) => {
+      if (this.isOut) return
       this.incoming.push(chunk)
-      // One message of the longest size fits; what comes behind it waits in the socket.
-      if (this.incoming.waiting > longestMessage.after + 1024) socket.pause()
+      this.hold(chunk.length)
+      if (this.incoming.isFull) socket.pause()
       this.wake?.()
     })
     const closed = () => {
@@ -86,10 +91,25 @@ export class Connection {
     socket.on('close', closed)
   }
 
+  private hold(bytes: number): void {
+    if (!this.isOut) this.shared.holdings.add(this, bytes)
+  }
+
+  giveUp(): void {
+    const gone = this.refuse(new SqlError('53200', 'out of memory', { detail: 'This connection held most of what all have together.' }))
+    this.isOut = true
+    this.isClosed = true
+    this.session?.cancel()
+    this.wake?.()
+    void gone.finally(() => this.socket.destroy())
+  }
+
   private async next(): Promise<Message | null> {
     for (;;) {
-      const message = this.incoming.next()
+      const before = this.incoming.waiting
+      const message = this.isOut ? null : this.incoming.next()
       if (message) {
+        this.hold(this.incoming.waiting - before)
         this.socket.resume()
         return message
       }
@@ -121,6 +141,8 @@ export class Connection {
       clearTimeout(late)
       this.shared.cancellable.delete(this.process)
       await this.session?.end()
+      this.isOut = true
+      this.shared.holdings.leave(this)
       this.socket.end(() => this.socket.destroySoon())
     }
   }
@@ -231,6 +253,7 @@ export class Connection {
       tables: () => this.shared.tablesOf(api, project.id),
       out: this.out,
       settings,
+      hold: (bytes) => this.hold(bytes),
       onError: this.shared.onError,
     })
     this.session = session

@@ -13,20 +13,25 @@ import { Settings } from './settings.ts'
 
 // What one client asks after it is known: statements by both protocols, prepared statements, portals and cursors.
 
-/** What a session may keep. */
-const sessionLimits = { statements: 1000, portals: 200, bytes: 16 * 1024 * 1024 }
+/** What a session may keep. A message of the longest size fits, beside some statements. */
+const sessionLimits = { statements: 1000, portals: 200, bytes: 32 * 1024 * 1024 }
+/** Of a token of a statement in memory. */
+const tokenBytes = 100
 
 interface Statement {
   readonly text: string
   readonly command: Command | null
   readonly question: Question | null
   readonly types: readonly TypeName[]
+  /** What it takes in memory. */
+  readonly bytes: number
 }
 
 interface Portal {
   readonly statement: Statement
   readonly values: readonly (string | null)[]
   readonly formats: readonly number[]
+  readonly bytes: number
   readonly isCursor: boolean
   answer: Answer | null
   stop: AbortController | null
@@ -36,6 +41,8 @@ interface Portal {
 export interface SessionParts extends Omit<Asker, 'zone' | 'settings'> {
   readonly out: Outgoing
   readonly settings: Settings
+  /** The session keeps more bytes; fewer if negative. */
+  hold(bytes: number): void
   readonly onError: (error: unknown) => void
 }
 
@@ -182,14 +189,15 @@ export class Session {
 
   private async prepared(tokens: readonly Token[], text: string, given: (TypeName | undefined)[]): Promise<Statement> {
     const command = commandOf(tokens)
+    const bytes = text.length + tokens.length * tokenBytes
     this.mustNotBeFailed(command)
     if (command.kind !== 'query') {
       const inner = command.kind === 'declare' || command.kind === 'explain' ? command.query : null
       const question = inner && (await this.runStoppable((signal) => prepareQuestion(inner, given, this.asker, signal)))
-      return { text, command, question, types: question ? (question.types as TypeName[]) : [] }
+      return { text, command, question, types: question ? (question.types as TypeName[]) : [], bytes }
     }
     const question = await this.runStoppable((signal) => prepareQuestion(tokens, given, this.asker, signal))
-    return { text, command: null, question, types: question.types as TypeName[] }
+    return { text, command: null, question, types: question.types as TypeName[], bytes }
   }
 
   /** Null: it answers no rows. */
@@ -221,20 +229,30 @@ export class Session {
     return found
   }
 
+  private hold(bytes: number): void {
+    if (bytes > 0 && this.bytes + bytes > sessionLimits.bytes)
+      throw new SqlError('53200', 'out of memory', {
+        detail: `The statements, portals and cursors of a connection may have ${sessionLimits.bytes} bytes.`,
+        hint: 'Close those that are no longer used, or send DISCARD ALL.',
+      })
+    this.bytes += bytes
+    this.parts.hold(bytes)
+  }
+
   private drop(name: string, statement: Statement | undefined): void {
     if (!statement) return
-    this.bytes -= statement.text.length
+    this.hold(-statement.bytes)
     this.statements.delete(name)
   }
 
   private keep(name: string, statement: Statement): void {
     if (name === '') this.drop('', this.statements.get(''))
     if (this.statements.has(name)) throw new SqlError('42P05', `prepared statement "${name}" already exists`)
-    if (this.statements.size >= sessionLimits.statements || this.bytes + statement.text.length > sessionLimits.bytes)
+    if (this.statements.size >= sessionLimits.statements)
       throw new SqlError('53400', `a connection may have at most ${sessionLimits.statements} prepared statements`, {
         hint: 'Close those that are no longer used, or send DISCARD ALL.',
       })
-    this.bytes += statement.text.length
+    this.hold(statement.bytes)
     this.statements.set(name, statement)
   }
 
@@ -247,7 +265,9 @@ export class Session {
     this.text = text
     const all = statementsOf(tokenize(text))
     if (all.length > 1) throw new SqlError('42601', 'cannot insert multiple commands into a prepared statement')
-    const statement = all[0] ? await this.prepared(all[0], text, types) : { text, command: null, question: null, types: [] }
+    const statement = all[0]
+      ? await this.prepared(all[0], text, types)
+      : { text, command: null, question: null, types: [], bytes: text.length }
     this.keep(name, statement)
     this.out.sign('1')
   }
@@ -273,13 +293,14 @@ export class Session {
       )
     if (portalName === '') await this.closePortals((_, open) => open === '')
     if (this.portals.has(portalName)) throw new SqlError('42P03', `cursor "${portalName}" already exists`)
-    this.keepPortal(portalName, newPortal(statement, values, resultFormats))
+    this.keepPortal(portalName, newPortal(statement, values, resultFormats, fields.length))
     this.out.sign('2')
   }
 
   private keepPortal(name: string, portal: Portal): void {
     if (this.portals.size >= sessionLimits.portals)
       throw new SqlError('53400', `a connection may have at most ${sessionLimits.portals} portals`)
+    this.hold(portal.bytes)
     this.portals.set(name, portal)
   }
 
@@ -326,6 +347,7 @@ export class Session {
     for (const [name, portal] of [...this.portals])
       if (which(portal, name)) {
         this.portals.delete(name)
+        this.hold(-portal.bytes)
         await end(portal)
       }
   }
@@ -416,7 +438,10 @@ export class Session {
       }
       case 'declare':
         if (this.portals.has(command.name)) throw new SqlError('42P03', `cursor "${command.name}" already exists`)
-        this.keepPortal(command.name, { ...newPortal({ ...portal.statement, command: null }, portal.values, []), isCursor: true })
+        this.keepPortal(command.name, {
+          ...newPortal({ ...portal.statement, command: null }, portal.values, [], portal.bytes + portal.statement.bytes),
+          isCursor: true,
+        })
         return this.out.complete('DECLARE CURSOR')
       case 'fetch':
         return this.fetch(command, portal)
@@ -476,10 +501,11 @@ const typeNamed = (name: string): TypeName | undefined => {
   return known[name]
 }
 
-const newPortal = (statement: Statement, values: readonly (string | null)[], formats: readonly number[]): Portal => ({
+const newPortal = (statement: Statement, values: readonly (string | null)[], formats: readonly number[], bytes = 0): Portal => ({
   statement,
   values,
   formats,
+  bytes,
   isCursor: false,
   answer: null,
   stop: null,

@@ -24,6 +24,11 @@ export class Incoming {
     return this.size
   }
 
+  /** One message of the longest size fits; what comes behind it waits in the socket. */
+  get isFull(): boolean {
+    return this.size > this.most + 1024
+  }
+
   trust(): void {
     this.most = longestMessage.after
   }
@@ -69,6 +74,10 @@ export class Fields {
 
   constructor(body: Buffer) {
     this.body = body
+  }
+
+  get length(): number {
+    return this.body.length
   }
 
   private need(bytes: number): number {

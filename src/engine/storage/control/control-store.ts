@@ -133,9 +133,10 @@ class SqlTable implements WritableRows<Row> {
 
   async find(where: Where, options: FindOptions = {}): Promise<Row[]> {
     const params: SqlValue[] = []
-    const columns = Object.entries(this.shape).map(([name, kind]) =>
-      kindOf(kind) === 'time' ? `CAST(${name} AS VARCHAR) AS ${name}` : name,
-    )
+    const columns = Object.entries(this.shape).map(([name, kind]) => {
+      if (options.without?.includes(name)) return `NULL AS ${name}`
+      return kindOf(kind) === 'time' ? `CAST(${name} AS VARCHAR) AS ${name}` : name
+    })
     // Qualified: a time is selected as text under the name of its column.
     const order = orderOf(options, 'id' in this.shape).map(
       ({ column, isDescending }) => `${this.table}.${column}${isDescending ? ' DESC' : ''} NULLS LAST`,
@@ -237,7 +238,7 @@ const compared = (a: unknown, b: unknown, isDescending: boolean): number => {
   return (x < y ? -1 : x > y ? 1 : 0) * (isDescending ? -1 : 1)
 }
 const arrange = (found: readonly Row[], options: FindOptions = {}): readonly Row[] => {
-  const { search, between, limit, offset = 0 } = options
+  const { search, between, limit, offset = 0, without = [] } = options
   const rows = search || between ? found.filter((row) => isIn(row, options)) : found
   const order = orderOf(options)
   const compare = (a: Row, b: Row) => {
@@ -248,7 +249,10 @@ const arrange = (found: readonly Row[], options: FindOptions = {}): readonly Row
     return 0
   }
   const ordered = order.length > 0 ? [...rows].sort(compare) : rows
-  return limit === undefined && offset === 0 ? ordered : ordered.slice(offset, limit === undefined ? undefined : offset + limit)
+  const asked = limit === undefined && offset === 0 ? ordered : ordered.slice(offset, limit === undefined ? undefined : offset + limit)
+  if (without.length === 0) return asked
+  const nothing = Object.fromEntries(without.map((name) => [name, null]))
+  return asked.map((row) => ({ ...row, ...nothing }))
 }
 
 /** A short table: writes use statements, reads use memory. `current` returns the rows that the reader sees. */

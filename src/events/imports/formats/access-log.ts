@@ -1,3 +1,4 @@
+import { parsedUrl } from '../../../lib/web/parsed-url.ts'
 import { type Converted, problem } from '../record.ts'
 
 // address identity user [time] "method path protocol" status bytes ["referrer" "agent"]
@@ -29,17 +30,9 @@ export function accessLogEvent(line: string): Converted {
   }
   if (referrer && referrer !== '-') {
     properties.$referrer = unquoted(referrer)
-    properties.$referring_domain = hostOf(unquoted(referrer))
+    properties.$referring_domain = parsedUrl(unquoted(referrer))?.host ?? null
   }
   if (agent && agent !== '-') properties.$raw_user_agent = unquoted(agent)
   const timestamp = `${parts[3]}-${String(month + 1).padStart(2, '0')}-${parts[1]}T${parts[4]}${parts[5]}:${parts[6]}`
   return [{ event: '$pageview', distinct_id: user !== '-' ? user! : address!, timestamp, properties }]
-}
-
-function hostOf(url: string): string | null {
-  try {
-    return new URL(url).host
-  } catch {
-    return null
-  }
 }

@@ -1,4 +1,5 @@
 import { own, setOwn } from '../../../lib/own.ts'
+import { parsedUrl } from '../../../lib/web/parsed-url.ts'
 import { type Converter, type FileRow, isRow, problem, rowOf, textOf } from '../record.ts'
 import { identifiedOnce, identifying } from './identified-once.ts'
 
@@ -68,10 +69,8 @@ const googleAnalytics: Converter = (row) => {
   }
   for (const [key, value] of pairsOf(row.event_params)) setOwn(properties, own(parameterNames, key) ?? key, value)
   const url = textOf(properties.$current_url)
-  if (url !== null && URL.canParse(url)) {
-    const { host, pathname } = new URL(url)
-    Object.assign(properties, { $host: host, $pathname: pathname })
-  }
+  const page = url === null ? null : parsedUrl(url)
+  if (page) Object.assign(properties, { $host: page.host, $pathname: page.pathname })
   const set = Object.fromEntries(pairsOf(row.user_properties))
   const place = [row.event_bundle_sequence_id, row.batch_event_index, row.batch_page_id].map((one) => textOf(one) ?? '').join(' ')
   const event = {

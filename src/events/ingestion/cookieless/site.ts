@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { isObject } from '../../../lib/is-object.ts'
+import { parsedUrl } from '../../../lib/web/parsed-url.ts'
 
 /** Second-level names under which countries register domains: `example.co.uk`. */
 const registries: ReadonlySet<string> = new Set(['ac', 'co', 'com', 'edu', 'go', 'gob', 'gov', 'gv', 'ne', 'net', 'or', 'org'])
@@ -16,10 +17,7 @@ export function rootDomain(host: string): string {
 
 const longestHost = 300
 
-const hostIn = (text: string): string => {
-  const url = text.includes('://') ? text : `http://${text}`
-  return URL.canParse(url) ? new URL(url).hostname : ''
-}
+const hostIn = (text: string): string => parsedUrl(text.includes('://') ? text : `http://${text}`)?.hostname ?? ''
 
 /** The site of an event: the root domain of `$host`, or of its current URL. Empty if it has neither. */
 export function siteOf(properties: Readonly<Record<string, unknown>>): string {

@@ -37,6 +37,8 @@ const prelude = await (async () => {
 const callsAtOnce = 20
 /** Events that run in one entry of the context. */
 const eventsOfList = 50
+/** Results that are sent together, unless the last of them have more: the heap of this thread has room for a few times as many. */
+const charactersOfResults = 16 * 1024 * 1024
 /** The list and its values are in the memory of the context. */
 const charactersOfList = 200_000
 function listFrom(args: readonly (string | null)[], from: number): readonly (string | null)[] {
@@ -55,12 +57,15 @@ class Unit {
   private readonly message: Extract<ToThread, { kind: 'load' }>
   private context: PluginContext | null = null
   private readonly calls = new Map<number, Call>()
-  private readonly held: [call: number, isOk: boolean, json: string][] = []
+  private held: [call: number, isOk: boolean, json: string][] = []
+  private heldCharacters = 0
   private lastCall = 0
   private turn: Promise<unknown> = Promise.resolve()
   /** Whose fault it is if a limit is exceeded now. */
   private current = 0
   broken: string | null = null
+  /** A limit that was exceeded while no call ran: the next call is told. */
+  private untold: string | null = null
 
   constructor(message: Extract<ToThread, { kind: 'load' }>) {
     this.number = message.unit
@@ -99,7 +104,7 @@ class Unit {
     }
   }
 
-  /** Transformations of one list end before those of the next begin. */
+  /** Transformations of one list end before those of the next begin. Large results are those of the first calls only: the others have not begun. */
   runInOrder(method: string, args: readonly (string | null)[], isOneByOne: boolean): Promise<readonly Outcome[]> {
     if (method !== 'processEvent') return this.run(method, args, true)
     const turn = this.turn.then(() => this.run(method, args, isOneByOne))
@@ -110,22 +115,24 @@ class Unit {
   private async run(method: string, args: readonly (string | null)[], isOneByOne: boolean): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = []
     const open = new Set<Promise<void>>()
+    let characters = 0
+    const ended = (i: number, outcome: Outcome) => {
+      outcomes[i] = outcome
+      if (outcome.kind === 'value') characters += outcome.json?.length ?? 0
+    }
     const take = (i: number, outcome: Outcome | Promise<Outcome>) => {
-      if ('kind' in outcome) {
-        outcomes[i] = outcome
-        return
-      }
+      if ('kind' in outcome) return ended(i, outcome)
       const waiting: Promise<void> = outcome.then((value) => {
-        outcomes[i] = value
+        ended(i, value)
         open.delete(waiting)
       })
       open.add(waiting)
     }
-    for (let i = 0; i < args.length; ) {
+    for (let i = 0; i < args.length && characters < charactersOfResults; ) {
       if (open.size >= callsAtOnce) await Promise.race(open)
       const begun: readonly (Outcome | Promise<Outcome>)[] =
         this.broken !== null
-          ? [{ kind: 'not-run' }]
+          ? [this.outcomeOfBroken()]
           : isOneByOne
             ? [this.begin(method, args[i]!)]
             : this.beginMany(method, listFrom(args, i), callsAtOnce - open.size)
@@ -140,14 +147,30 @@ class Unit {
   answer(call: number, isOk: boolean, json: string): void {
     if (this.broken !== null) return
     // Code runs only during calls: what a plugin did not await goes on with the next one.
-    if (this.calls.size === 0) this.held.push([call, isOk, json])
+    if (this.calls.size === 0) this.hold([call, isOk, json])
     else this.guard(() => this.context?.settle(call, isOk, json))
+  }
+
+  private hold(answer: [call: number, isOk: boolean, json: string]): void {
+    this.heldCharacters += answer[2].length
+    this.held.push(answer)
+    const { memory } = this.message.limits
+    if (this.heldCharacters <= memory) return
+    this.untold = `left answers of more than ${Math.round(memory / 1024 / 1024)} MB that no call awaits`
+    this.end(this.untold)
+  }
+
+  private outcomeOfBroken(): Outcome {
+    const text = this.untold
+    this.untold = null
+    return text === null ? { kind: 'not-run' } : { kind: 'limit', text }
   }
 
   /** Ends all calls. `text` is the fault of the one that runs now. */
   end(text: string): void {
     this.broken = text
     this.context = null // its memory is collected with it
+    this.held = []
     const calls = [...this.calls]
     this.calls.clear()
     for (const [id, call] of calls) call.finish(id === this.current || calls.length === 1 ? { kind: 'limit', text } : { kind: 'not-run' })
@@ -178,7 +201,10 @@ class Unit {
 
   /** Answers that arrived while no call ran. */
   private settleHeld(id: number): void {
-    for (const answer of this.held.splice(0)) {
+    const held = this.held
+    this.held = []
+    this.heldCharacters = 0
+    for (const answer of held) {
       if (this.broken !== null) break
       this.current = id
       this.guard(() => this.context!.settle(...answer))

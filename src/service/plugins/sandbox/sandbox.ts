@@ -226,6 +226,37 @@ class Thread {
   }
 }
 
+/** Arguments that are in the heap of a thread together. */
+const charactersOfPart = 16 * 1024 * 1024
+/** All results are in memory together: so much more than what they were made of. */
+const mostGrowth = 64 * 1024 * 1024
+
+/** Large lists go to the thread in several parts, and large results come in several. */
+async function runAll(
+  thread: Thread,
+  unit: number,
+  method: string,
+  args: readonly (string | null)[],
+  isOneByOne: boolean,
+): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = []
+  let room = mostGrowth + lengthOf(args)
+  while (outcomes.length < args.length && room >= 0) {
+    let to = outcomes.length
+    for (let characters = 0; to < args.length && (characters === 0 || characters < charactersOfPart); to++)
+      characters += Math.max(1, args[to]?.length ?? 0)
+    const part = await thread.run(unit, method, to - outcomes.length < args.length ? args.slice(outcomes.length, to) : args, isOneByOne)
+    for (const outcome of part) outcomes.push(outcome)
+    room -= lengthOf(part.map((outcome) => (outcome.kind === 'value' ? outcome.json : null)))
+  }
+  const text = `returned values of more than ${mostGrowth / 1024 / 1024} MB more than the list of events has`
+  while (outcomes.length < args.length) outcomes.push({ kind: 'error', text, isRetryable: false })
+  return outcomes
+}
+
+const sizeOf = ({ files, settings }: UnitCode): number => Object.values(files).reduce((sum, text) => sum + text.length, settings.length)
+const lengthOf = (jsons: readonly (string | null)[]): number => jsons.reduce((sum, json) => sum + (json?.length ?? 0), 0)
+
 export function createSandbox({ limits: given, threads: most = Math.max(1, availableParallelism() - 1) }: SandboxOptions = {}): Sandbox {
   const limits: Limits = { ...defaultLimits, ...given }
   const threads = new Set<Thread>()
@@ -243,6 +274,9 @@ export function createSandbox({ limits: given, threads: most = Math.max(1, avail
   return {
     async load(code, events, { isSetUp, isAlone = false }) {
       if (isClosed) return { kind: 'failed', text: 'The server is closing', isRetryable: true }
+      // As a text and as values it is in the memory of the plugin twice. The heap of the thread would not have room for much more.
+      if (2 * sizeOf(code) > limits.memory)
+        return { kind: 'failed', text: `Its code, settings and files need more than ${limits.memory / 1024 / 1024} MB`, isRetryable: false }
       const thread = threadFor(isAlone)
       const number = ++lastUnit
       const loaded = await thread.load(number, code, events, isSetUp)
@@ -261,7 +295,7 @@ export function createSandbox({ limits: given, threads: most = Math.max(1, avail
           return isBroken || thread.isEnded
         },
         async run(method, args, isOneByOne = false) {
-          const outcomes = await thread.run(number, method, args, isOneByOne)
+          const outcomes = await runAll(thread, number, method, args, isOneByOne)
           if (!isBroken && outcomes.some(({ kind }) => kind === 'limit' || kind === 'not-run')) {
             isBroken = true
             await unload()

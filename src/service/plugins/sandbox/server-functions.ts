@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { isObject } from '../../../lib/is-object.ts'
+import { parsedUrl } from '../../../lib/web/parsed-url.ts'
 
 // What plugins call without awaiting it: pure functions, run in the thread of the plugin. Arguments and results are JSON.
 
@@ -19,15 +20,16 @@ const mostRandomBytes = 65_536
 
 const functions: Readonly<Record<string, (...args: readonly unknown[]) => unknown>> = {
   url(input, base) {
-    try {
-      return partsOf(base === null ? new URL(String(input)) : new URL(String(input), String(base)))
-    } catch {
-      return null
-    }
+    const below = base === null ? undefined : parsedUrl(String(base))
+    const url = below === null ? null : parsedUrl(String(input), below)
+    return url && partsOf(url)
   },
   'url-set'(href, name, value) {
-    const url = new URL(String(href))
-    if (settable.has(String(name))) (url as unknown as Record<string, string>)[String(name)] = String(value)
+    const url = parsedUrl(String(href))
+    if (!url) throw new TypeError('Invalid URL')
+    const [part, text] = [String(name), String(value)]
+    if (settable.has(part) && (!/^h(?:ost|ref)/.test(part) || parsedUrl(part === 'href' ? text : `http://${text}`)))
+      (url as unknown as Record<string, string>)[part] = text
     return partsOf(url)
   },
   hash(algorithm, pieces) {

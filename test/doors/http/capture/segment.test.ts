@@ -19,6 +19,7 @@ const segment = async (path: string, body: unknown, headers?: Record<string, str
   return { ...capture, events: [...capture.events] }
 }
 
+const slowAddress = `http://a${'\u0315'.repeat(300_000)}${'\u0300'.repeat(300_000)}/`
 const at = '2026-01-02T03:04:05.000Z'
 const cases: readonly (readonly [string, string, object, object])[] = [
   [
@@ -38,6 +39,12 @@ const cases: readonly (readonly [string, string, object, object])[] = [
       timestamp: at,
       properties: { revenue: 12.5, $current_url: 'https://x.test/a?b', $host: 'x.test', $ip: '1.2.3.4' },
     },
+  ],
+  [
+    'an address whose host would take minutes to parse',
+    'track',
+    { userId: 'u', event: 'e', context: { page: { url: slowAddress } } },
+    { event: 'e', distinct_id: 'u', properties: { $current_url: slowAddress } },
   ],
   ['a track call of a visitor', 'track', { anonymousId: 'a', event: 'e' }, { event: 'e', distinct_id: 'a', properties: {} }],
   ['numbers as ids', 'track', { userId: 7, event: 'e' }, { event: 'e', distinct_id: '7', properties: {} }],

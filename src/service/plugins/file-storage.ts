@@ -103,6 +103,7 @@ export async function openFileStorage(file: string): Promise<FileStorage> {
   /** Of the file, now and when it was last rewritten. */
   let [bytes, bytesRewritten] = [0, 0]
   let handle: FileHandle = await rewrite()
+  let isTorn = false
 
   let waiting: { readonly line: Line; resolve(): void; reject(error: unknown): void }[] = []
   let writing: Promise<void> | null = null
@@ -129,7 +130,11 @@ export async function openFileStorage(file: string): Promise<FileStorage> {
       const group = waiting
       waiting = []
       try {
+        // What a write that failed has left of its last line is a line of its own, which is none.
+        if (isTorn) await handle.appendFile('\n')
+        isTorn = true
         for (const piece of piecesOf(group.map(({ line }) => line))) await handle.appendFile(piece)
+        isTorn = false
         await handle.datasync()
         lines += group.length
         bytes = (await handle.stat()).size

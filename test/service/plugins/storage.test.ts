@@ -1,8 +1,8 @@
-import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createBreaker } from '../../../src/service/plugins/breaker.ts'
 import { type FileStorage, openFileStorage, readStorageFile, writeStorageFile } from '../../../src/service/plugins/file-storage.ts'
 import { createMemoryCache } from '../../../src/service/plugins/memory-cache.ts'
@@ -47,11 +47,33 @@ test('a file keeps what memory keeps, across any number of restarts', async () =
   )
 })
 
+test('a change that the disk took half of is refused, and the next one is kept', async () => {
+  const file = newFile()
+  const storage = await openFileStorage(file)
+  await storage.set('s', 'before', '1')
+  const probe = await open(file, 'r')
+  const handles = Object.getPrototypeOf(probe) as { appendFile(text: string): Promise<void> }
+  await probe.close()
+  const write = vi.spyOn(handles, 'appendFile')
+  write.mockImplementationOnce(async function (this: { write(text: string): Promise<unknown> }, text) {
+    await this.write(text.slice(0, 9))
+    throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  })
+  await expect(storage.set('s', 'torn', '2')).rejects.toThrow('no space left')
+  await storage.set('s', 'after', '3')
+  await storage.close()
+  write.mockRestore()
+  expect(await readStorageFile(file)).toEqual([
+    ['s', 'before', '1'],
+    ['s', 'after', '3'],
+  ])
+})
+
 test.each([
   ['in a file', () => openFileStorage(newFile())],
   ['in memory', async () => createMemoryStorage()],
-] as const)('%s a key is replaced only if it is as it was read', async (_where, open) => {
-  const storage = await open()
+] as const)('%s a key is replaced only if it is as it was read', async (_where, opened) => {
+  const storage = await opened()
   expect(await storage.replace('s', 'k', '1', '2')).toBe(false)
   expect(await storage.replace('s', 'k', null, '1')).toBe(true)
   expect(await storage.replace('s', 'k', null, '3')).toBe(false)

@@ -1,5 +1,5 @@
 import { firstSince } from '../lists/first-since.ts'
-import { severalOwners } from '../lists/kept-owners.ts'
+import { type ActorOwners, isOfSeveral } from '../lists/kept-owners.ts'
 import type { ColumnView, Fold, Matching } from './fold.ts'
 import { bitsOf } from './matches.ts'
 
@@ -15,8 +15,7 @@ export interface VisitsParams {
   readonly bits: Matching['bits']
   /** The session of each event. */
   readonly sessions: ColumnView['values']
-  /** By session its person, or `severalOwners`. */
-  readonly owners: Int32Array
+  readonly owners: ActorOwners
   /** Pairs of times, both included: events outside of all of them are not looked at. */
   readonly near: Float64Array
   /** Such pairs of the periods: sessions that began in one, with an event that counts in any of them. */
@@ -200,7 +199,8 @@ export const visitsFold: Fold<VisitsParams, VisitNumbers> = {
   name: 'visits',
   over: 'persons',
   *run(lists, params, from, to) {
-    const { sessions, owners, near, periods, bits } = params
+    const { sessions, near, periods, bits } = params
+    const { several, none } = params.owners
     const { start, end, time, event } = lists
     const shared = noEvents()
     const visits = new OpenVisits()
@@ -214,20 +214,20 @@ export const visitsFold: Fold<VisitsParams, VisitNumbers> = {
       ofPerson.begin()
       let current = -1
       let visit = -1
-      let owner = -1
+      let isShared = false
       for (let index = firstSince(time, start[person]!, behind, first); index < behind; index++) {
         const when = time[index]!
         if (when > last) break
         const session = sessions[index]!
         if (session !== current) {
           current = session
-          owner = owners[session]!
-          visit = owner === person ? ofPerson.find(session) : -1
+          isShared = session !== none && isOfSeveral(several, session)
+          visit = isShared || session === none ? -1 : ofPerson.find(session)
         }
-        if ((owner !== person && owner !== severalOwners) || (hasGap && !isIn(near, when))) continue
+        if (session === none || (hasGap && !isIn(near, when))) continue
         const met = bitsOf(bits, event[index]!, index, person)
         if ((met & visitBits.ofSession) === 0) continue
-        if (owner === severalOwners) {
+        if (isShared) {
           shared.session.push(session)
           shared.time.push(when)
           shared.bits.push(met)

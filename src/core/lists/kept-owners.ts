@@ -7,23 +7,33 @@ import { sharedArray } from './shared-array.ts'
 // Whose the actors of a column are: nearly all sessions are of one person, so a fold finds their events where those of the person lie, in memory or in files.
 
 const noOwner = -1
-/** Its events are of several persons. */
-export const severalOwners = -2
+const severalOwners = -2
 
 const withSpare = (actors: number): number => actors + (actors >> 3) + 4096
 const eventsBetweenPauses = 1 << 19
 
-export const ownerBytes = (actors: number): number => 4 * withSpare(actors)
+export const ownerBytes = (actors: number): number => (4 + 1 / 8) * withSpare(actors)
+
+/** What a fold needs to know: the events of a person are of its own actors, but for these. */
+export interface ActorOwners {
+  /** By code of the actor a bit: 1 if its events are of several persons. */
+  readonly several: Uint8Array
+  /** The code of what is no actor; -1: there is none. */
+  readonly none: number
+}
+
+export const isOfSeveral = (several: Uint8Array, actor: number): boolean => ((several[actor >> 3]! >> (actor & 7)) & 1) === 1
 
 /** The latest number of a person, after all merges. */
 export type SurvivorOf = (person: number) => number
 
 export class KeptOwners {
-  /** By code of the actor: a person, `severalOwners`, or another negative number if it has no events. */
-  owner = sharedArray(Int32Array, 0).fill(noOwner)
+  /** By code of the actor: a person, or one of the numbers above. */
+  private owner = new Int32Array(0)
+  several = sharedArray(Uint8Array, 0)
 
   get bytes(): number {
-    return this.owner.byteLength
+    return this.owner.byteLength + this.several.byteLength
   }
 
   /** `skipped`: the code of a text that is no actor; -1: none. A loop with pauses. */
@@ -78,20 +88,27 @@ export class KeptOwners {
   }
 
   private note(actors: ListColumn['values'], first: number, last: number, person: number, skipped: number, survivorOf: SurvivorOf): void {
-    const { owner } = this
+    const { owner, several } = this
     for (let index = first; index < last; index++) {
       const actor = actors[index]!
       const known = owner[actor]!
       if (known === person || known === severalOwners || actor === skipped) continue
       // Who has merged into this person is the same one.
-      owner[actor] = known === noOwner || survivorOf(known) === person ? person : severalOwners
+      if (known === noOwner || survivorOf(known) === person) owner[actor] = person
+      else {
+        owner[actor] = severalOwners
+        several[actor >> 3]! |= 1 << (actor & 7)
+      }
     }
   }
 
   private reserve(actors: number): void {
     if (actors <= this.owner.length) return
-    const longer = sharedArray(Int32Array, withSpare(actors)).fill(noOwner)
-    longer.set(this.owner)
-    this.owner = longer
+    const most = withSpare(actors)
+    const owner = new Int32Array(most).fill(noOwner)
+    owner.set(this.owner)
+    const several = sharedArray(Uint8Array, (most >> 3) + 1)
+    several.set(this.several)
+    Object.assign(this, { owner, several })
   }
 }

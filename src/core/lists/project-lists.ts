@@ -8,6 +8,7 @@ import type { SomeColumn } from './columns.ts'
 import { EventLists, mostRecords } from './event-lists.ts'
 import { canFollow, followRecent, hasAll, recentValues, remember } from './follow-recent.ts'
 import type { KeptDayCounts } from './kept/kept-counts.ts'
+import type { ActorOwners } from './kept-owners.ts'
 import { KeyValues } from './key-values.ts'
 import { ListColumn } from './list-column.ts'
 import { LoadedLists, type Merges } from './loaded-lists.ts'
@@ -51,8 +52,8 @@ export interface Listed {
   readonly columns: readonly SomeColumn[]
   /** Null: the actors are persons, or only whose they are was asked for. */
   readonly order: ActorOrder | null
-  /** By code of each actor its person, or a negative number. Absent: they were not asked for. */
-  readonly owners?: Int32Array
+  /** Whose the actors are. Absent: that was not asked for. */
+  readonly owners?: ActorOwners
   /** Absent: none are kept. */
   readonly selections?: KeptSelections
   /** The same, of whole days. */
@@ -645,7 +646,8 @@ export class ProjectLists implements MemoryHolder {
     const keys = new Set(columns.flatMap((spec) => (spec.of === 'event' ? [spec.key] : [])))
     if (isOwned) {
       if (!this.makeRoom(loaded, loaded.ownersBytes(key), keys)) return null
-      return { order: null, owners: (await withPauses(loaded.ownersBy(key, except))).owner }
+      const { several } = await withPauses(loaded.ownersBy(key, except))
+      return { order: null, owners: { several, none: except === null ? -1 : loaded.columns.get(key)!.column.codeOf(except) } }
     }
     if (loaded.pages || !this.makeRoom(loaded, loaded.orderBytes(key), keys)) return null
     return { order: await withPauses(loaded.orderBy(key, except)) }

@@ -2,7 +2,7 @@
 
 const mebibyte = 1024 ** 2
 /** Bytes of what plugins send, and of what they receive. */
-export const callMemory = { ofProject: 32 * mebibyte, ofServer: 256 * mebibyte }
+const callMemory = { ofProject: 32 * mebibyte, ofServer: 256 * mebibyte }
 
 /** Takes memory, which the call has until it ends. Resolves when there is some. */
 export type Hold = (bytes: number) => Promise<void>

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { columnView, type EventBits, listView } from '../../../src/core/folds/fold.ts'
 import { type VisitNumbers, type VisitsParams, visitBits, visitsFold } from '../../../src/core/folds/visits.ts'
 import { EventLists } from '../../../src/core/lists/event-lists.ts'
-import { KeptOwners, severalOwners } from '../../../src/core/lists/kept-owners.ts'
+import { isOfSeveral, KeptOwners } from '../../../src/core/lists/kept-owners.ts'
 import { ListColumn } from '../../../src/core/lists/list-column.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
 
@@ -100,12 +100,13 @@ test.each([
           const skipped = sessions.codeOf('')
           if (owners) completed(owners.follow(lists, sessions, isKnown ? changed : null, skipped, survivorOf))
           else owners = completed(KeptOwners.of(lists, sessions, null, skipped, survivorOf))
-          shared += owners.owner.filter((owner) => owner === severalOwners).length
+          const { several } = owners
+          for (let session = 0; session < sessions.codesUsed; session++) if (isOfSeveral(several, session)) shared++
           const view = listView({ lists, order: null })
           const params: VisitsParams = {
             bits,
             sessions: columnView(sessions).values,
-            owners: owners.owner,
+            owners: { several, none: skipped },
             near: micros(near),
             periods: micros(periods),
             bounceSeconds,

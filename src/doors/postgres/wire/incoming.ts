@@ -8,7 +8,7 @@ export interface Message {
 }
 
 /** The longest message of somebody who is not known yet, and of one who is. */
-export const longestMessage = { before: 10_000, after: 16 * 1024 * 1024 }
+const longestMessage = { before: 10_000, after: 16 * 1024 * 1024 }
 
 const broken = (message: string): SqlError => new SqlError('08P01', message)
 

@@ -106,9 +106,23 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
   test('saved, opened again, and changed', async () => {
     const page = await web.signedIn()
     await page.goto(`${web.facts.url}/#/project/${web.demo}/insights/new?kind=funnel`)
+    let letThrough: () => void = () => undefined
+    const isLetThrough = new Promise<void>((resolve) => {
+      letThrough = resolve
+    })
+    await page.route(/\/dashboards\/\?/, async (route) => {
+      await isLetThrough
+      await route.continue()
+    })
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('dialog').getByLabel('Name').fill('To a purchase')
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    // A button that moves between press and release was not clicked.
+    const save = page.getByRole('dialog').getByRole('button', { name: 'Save' })
+    const before = await save.boundingBox()
+    letThrough()
+    await page.getByRole('dialog').getByRole('checkbox').first().waitFor()
+    expect(await save.boundingBox()).toEqual(before)
+    await save.click()
     await page.getByRole('heading', { name: 'To a purchase' }).waitFor()
     await page.getByRole('button', { name: 'Time to convert', exact: true }).click()
     await page.getByRole('button', { name: 'Save changes' }).click()

@@ -15,6 +15,12 @@ export function DashboardChoice({ chosen }: { chosen: readonly number[] }) {
   const list = useList<DashboardAnswer>(api(`dashboards/?${parameters({ search, limit: pageSize })}`))
   const [picked, setPicked] = useState<ReadonlyMap<number, DashboardAnswer | null>>(new Map(chosen.map((id) => [id, null])))
   if (list.error && !list.isErrorOfMore) return <ErrorBox error={list.error} retry={list.retry} />
+  if (list.rows === null && search === '')
+    return (
+      <fieldset class="choices" aria-busy="true">
+        <legend>On dashboards</legend>
+      </fieldset>
+    )
   const found = list.rows ?? []
   if (found.length === 0 && search === '') return null
   const others = [...picked.values()].filter((one): one is DashboardAnswer => one !== null && !found.some(({ id }) => id === one.id))

@@ -105,7 +105,7 @@ export class LoadedLists {
     this.lists.detach(dropped.column)
     this.columns.delete(key)
     this.pages?.columns.delete(key)
-    return dropped.column.bytes + this.dropOrder(dropped) + this.dropOwners(dropped)
+    return dropped.column.bytes + this.drop(dropped, 'order') + this.drop(dropped, 'owners')
   }
 
   touchColumn(key: string): void {
@@ -114,12 +114,19 @@ export class LoadedLists {
     this.columns.set(key, used)
   }
 
-  private dropOrder(column: LoadedColumn): number {
-    const { order } = column
-    if (!order) return 0
-    this.lists.leave(order.changes)
-    delete column.order
-    return order.of.bytes
+  private drop(column: LoadedColumn, what: 'order' | 'owners'): number {
+    const kept = column[what]
+    if (!kept) return 0
+    this.lists.leave(kept.changes)
+    delete column[what]
+    return kept.of.bytes
+  }
+
+  /** As of now. */
+  private following<T>(of: T): Following<T> {
+    const changes = this.lists.watch()
+    changes.take()
+    return { version: this.lists.version, of, changes }
   }
 
   /** Bytes that `orderBy` will add. */
@@ -135,27 +142,11 @@ export class LoadedLists {
     const { column, order } = known
     const skipped = except === null ? -1 : column.codeOf(except)
     if (order?.version === lists.version) return order.of
-    this.dropOrder(known) // what follows or makes it may be stopped, and two at once may not fit
-    const { version } = lists
+    this.drop(known, 'order') // what follows or makes it may be stopped, and two at once may not fit
     const changed = order?.changes.take()
-    if (order && changed && (yield* order.of.follow(lists, column, changed, skipped))) {
-      known.order = { version, of: order.of, changes: lists.watch() }
-      known.order.changes.take()
-      return order.of
-    }
-    const made = yield* KeptOrder.of(lists, column, this.seq, skipped)
-    const changes = lists.watch()
-    changes.take()
-    known.order = { version, of: made, changes }
-    return made
-  }
-
-  private dropOwners(column: LoadedColumn): number {
-    const { owners } = column
-    if (!owners) return 0
-    this.lists.leave(owners.changes)
-    delete column.owners
-    return owners.of.bytes
+    const isFollowed = order && changed && (yield* order.of.follow(lists, column, changed, skipped))
+    known.order = this.following(isFollowed ? order.of : yield* KeptOrder.of(lists, column, this.seq, skipped))
+    return known.order.of
   }
 
   /** Bytes that `ownersBy` will add. */
@@ -169,28 +160,21 @@ export class LoadedLists {
     const known = this.columns.get(key)!
     const { lists, pages, merges } = this
     const { column, owners } = known
-    const { version } = lists
-    if (owners?.version === version) return owners.of
+    if (owners?.version === lists.version) return owners.of
     const skipped = except === null ? -1 : column.codeOf(except)
     const survivorOf: SurvivorOf = (person) => survivorIn(merges.survivorOf, person)
     const changed = owners?.changes.take() ?? null
-    this.dropOwners(known) // what follows or makes them may be stopped
+    this.drop(known, 'owners') // what follows or makes them may be stopped
     const of = owners?.of ?? (yield* KeptOwners.of(lists, column, pages && { pages, key }, skipped, survivorOf))
     if (owners) yield* of.follow(lists, column, changed, skipped, survivorOf)
-    this.keepOwners(known, of)
+    known.owners = this.following(of)
     return of
-  }
-
-  private keepOwners(column: LoadedColumn, of: KeptOwners): void {
-    const changes = this.lists.watch()
-    changes.take()
-    column.owners = { version: this.lists.version, of, changes }
   }
 
   /** Takes over whose the actors of a column are from lists with the same events in other places. */
   takeOwners(key: string, from: LoadedLists): void {
     const owners = from.columns.get(key)?.owners
-    if (owners?.version === from.lists.version) this.keepOwners(this.columns.get(key)!, owners.of)
+    if (owners?.version === from.lists.version) this.columns.get(key)!.owners = this.following(owners.of)
   }
 
   /** Everything, as it is written to disk. `fingerprint`: of the events in the store. */

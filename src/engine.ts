@@ -609,7 +609,7 @@ async function openHere(given: OpenOptions, isMove: boolean): Promise<LocalWayma
       await rm(instance.stagingFolder, { recursive: true, force: true }) // of a process that was killed
     }
     const kept = cluster?.answers ?? (isInMemory ? answersInMemory() : answerFiles(dataDir))
-    const askingAndLog = openAsking(options, accounts, kept, () => opened.load())
+    const askingAndLog = openAsking(options, accounts, kept, () => opened.load(), cluster)
     asking = askingAndLog.asking
     await opened.ready()
     const { settings, box } = accounts.context

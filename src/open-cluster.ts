@@ -11,6 +11,7 @@ import type { Aside } from './engine/storage/files/attempts-file.ts'
 import type { Instance } from './engine/storage/instance.ts'
 import type { EngineChoice } from './engine/storage/open-stores.ts'
 import { answersInPostgres } from './engine/storage/postgres/answers.ts'
+import { cancelsThrough, type SharedCancels } from './engine/storage/postgres/cancels.ts'
 import { connectToPostgres } from './engine/storage/postgres/client.ts'
 import { openPluginChanges, versionsInPostgres } from './engine/storage/postgres/plugin-changes.ts'
 import { linesInPostgres, storageInPostgres, sweepPlugins } from './engine/storage/postgres/plugin-storage.ts'
@@ -49,6 +50,7 @@ export interface Cluster {
   readonly salts: SharedSalts
   /** Counts of requests and attempts. */
   readonly states: SharedStates
+  readonly cancels: SharedCancels
   readonly plugins: SharedPlugins
   accounts(about: AboutAccounts): Promise<Accounts>
   /** `adopt`: opens projects that nobody applies. */
@@ -74,12 +76,14 @@ export async function openCluster({ dataDir, engine, clock, logKeptMs, isMove, r
   try {
     const clusterId = await prepareTables(postgres, (on) => prepareSharedAccounts(on, postgres.schema), { isMove })
     await mkdir(scratch, { recursive: true, mode: 0o700 })
+    const cancels = cancelsThrough(postgres)
     const changes = await openPluginChanges(versionsInPostgres(postgres, holder), report)
     return {
       scratch,
       answers: answersInPostgres(postgres),
       salts: await openSharedSalts(postgres, clock),
       states: statesInPostgres(postgres),
+      cancels,
       plugins: {
         changes,
         storage: storageInPostgres(postgres),
@@ -103,6 +107,7 @@ export async function openCluster({ dataDir, engine, clock, logKeptMs, isMove, r
           stores,
           postgres,
           plugins: changes,
+          cancels,
           holder,
           admission: createAdmission(instance.concurrency),
           instance,

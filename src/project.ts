@@ -348,7 +348,7 @@ export class LocalProject implements Project {
   async queryStatus(id: string): Promise<QueryStatus> {
     const { runs } = this.home.asking()
     const run = await runs.poll(this.id, id)
-    return presentRun(run, runs.progress(run))
+    return presentRun(run, await runs.progress(run))
   }
 
   async cancelQuery(id: string): Promise<void> {

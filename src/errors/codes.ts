@@ -102,6 +102,7 @@ export interface ErrorData extends RequestErrorData {
   // taking events
   'bad-event': { message: string; index: number | null; attr: string | null }
   'batch-too-large': { events: number; limit: number }
+  'import-over': Record<string, never>
   'queue-full': { bytes: number; limit: number }
   'disk-full': { free: number; floor: number }
   'no-space': Record<string, never>
@@ -496,6 +497,11 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
   'batch-too-large': {
     text: (d) => `The batch exceeds ${d.limit} bytes in the log at event ${d.events}. Send smaller batches.`,
     status: 413,
+  },
+  'import-over': {
+    text: () => 'The import has ended, or there is none with this id. Begin another one.',
+    status: 409,
+    wire: 'import_over',
   },
   'queue-full': {
     text: (d) => `${d.bytes} bytes of events are waiting to be written (limit ${d.limit}). Try again shortly.`,

@@ -330,7 +330,7 @@ export const otherLimits = {
   ),
   metricSeries: other('series of a metric', 2_000, 'series', 'server', '1,000 characters of labels', 'Scrapers have limits too.'),
   sharedStates: other(
-    'counts of requests and attempts of several servers',
+    'counts of requests, attempts and running queries of several servers',
     200_000,
     'callers, accounts and networks',
     'server',

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { open } from '../../src/engine.ts'
-import { type Check, mustEqual } from './checks.ts'
+import { type Check, Failed, mustEqual } from './checks.ts'
 import { type Cluster, command, engineOf, personalKey, projectKey, type Server } from './parts.ts'
 
 // What people do at one server is there at the others at once.
@@ -150,6 +150,75 @@ export async function togetherChecks(cluster: Cluster, [a, b]: readonly [Server,
       }
       mustEqual(body.query_status.error, false, JSON.stringify(body))
       await pause(50)
+    }
+  })
+
+  await check('queries that wait or run are counted by both servers, and each cancels and shows those of the other', async () => {
+    const ask = (server: Server, id: string, statement: string) =>
+      server.call('POST', `${project}/query/`, {
+        key,
+        body: { query: { kind: 'SqlLikeQuery', query: statement }, refresh: 'force_async', client_query_id: id },
+      })
+    const slow = (n: number) =>
+      `select count() from numbers(100000) a cross join numbers(4000) b where modulo(a.number * b.number, 7) = ${n} and a.number + b.number > ${n}`
+    const ids = [randomUUID(), randomUUID(), randomUUID()]
+    for (const [i, id] of ids.entries()) mustEqual((await ask(i % 2 ? b : a, id, slow(i))).status < 300, true, `query ${i}`)
+    for (const server of [a, b]) mustEqual((await ask(server, randomUUID(), 'select 1')).status, 429, `a fourth one at ${server.name}`)
+    const until = async (what: string, isSo: () => Promise<boolean>) => {
+      const end = performance.now() + 10_000
+      while (!(await isSo())) {
+        if (performance.now() > end) throw new Failed(`not within ten seconds: ${what}`)
+        await pause(20)
+      }
+    }
+    await until('progress of a query of the other server', async () => {
+      const { body } = await b.call('GET', `${project}/query/${ids[0]}/?show_progress=true`, { key })
+      return body.query_status.query_progress !== null
+    })
+    for (const [i, id] of ids.entries()) {
+      const other = i % 2 ? a : b
+      mustEqual((await other.call('DELETE', `${project}/query/${id}/`, { key })).status, 204, 'cancelled at the other server')
+      for (const server of [a, b]) mustEqual((await server.call('GET', `${project}/query/${id}/`, { key })).status, 404, 'its status')
+    }
+    // Their places are free once the servers that run them have stopped them.
+    const next = [randomUUID(), randomUUID(), randomUUID()]
+    for (const id of next) await until('a place', async () => (await ask(b, id, 'select 1')).status < 300)
+    for (const id of next)
+      await until('an answer', async () => (await a.call('GET', `${project}/query/${id}/`, { key })).body.query_status.complete)
+  })
+
+  await check('an import that is undone at one server takes nothing more at the other, and nothing of it is left', async () => {
+    for (let round = 0; round < 5; round++) {
+      const begun = await a.call('POST', `${project}/imports/`, { key, body: { file: `history ${round}.jsonl` } })
+      const id = begun.body.id as string
+      const send = (server: Server, i: number) =>
+        server.call('POST', '/i/v1/analytics/events', {
+          key: projectKey,
+          body: {
+            historical_migration: true,
+            import_id: id,
+            batch: [{ ...eventOf('undone', `import-${round}-${i}`), timestamp: '2026-01-05T10:00:00Z' }],
+          },
+        })
+      const sending = Array.from({ length: 24 }, (_, i) => send(i % 2 ? a : b, i))
+      await sending[round]
+      const undone = await a.call('POST', `${project}/imports/${id}/undo/`, { key })
+      mustEqual(undone.status, 200, JSON.stringify(undone.body))
+      const sent = await Promise.all(sending)
+      const statuses = new Set(sent.map(({ status }) => status))
+      statuses.delete(200)
+      statuses.delete(409)
+      mustEqual([...statuses], [], 'other answers than "taken" and "over"')
+      mustEqual((await send(b, 99)).status, 409, 'a late one')
+      for (;;) {
+        const { body } = await b.call('GET', `${project}/imports/${id}/`, { key })
+        if (body.status !== 'undone') await pause(50)
+        else {
+          mustEqual(body.removed_events, sent.filter(({ status }) => status === 200).length, 'events that were taken and removed')
+          break
+        }
+      }
+      mustEqual(await countOf(b, 'undone'), [[0, 0]], `events of round ${round}`)
     }
   })
 

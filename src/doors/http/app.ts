@@ -5,6 +5,7 @@ import type { PersonInput, PropertyTypeInput } from '../../events/ingestion/deco
 import type { WarningSummary } from '../../events/ingestion/warnings.ts'
 import type { GroupChange, PersonChange } from '../../events/ingestion/work.ts'
 import type { PropertyScope, RemovalCounts } from '../../language/catalog/removals.ts'
+import type { States } from '../../lib/flow/states.ts'
 import type {
   ActionService,
   CohortService,
@@ -36,7 +37,7 @@ import type { LoginAttempts } from './access/login-attempts.ts'
 import type { RateLimits } from './access/rate-limits.ts'
 import type { RequestCounts } from './access/request-counts.ts'
 import type { CaptureTarget } from './capture/handler.ts'
-import type { Concurrency } from './queries/concurrency.ts'
+import type { Places } from './queries/places-of-servers.ts'
 import type { RequestBodies } from './requests/request-bodies.ts'
 import type { Figures } from './server/figures.ts'
 
@@ -101,7 +102,9 @@ export interface App {
   readonly slowQueries: SlowQueries
   /** What the backups that this server makes by itself have; null: it makes none. */
   backups(): Promise<BackupStatus | null>
-  readonly concurrency: Concurrency
+  /** Counts that all servers share. */
+  readonly states: States
+  readonly concurrency: Places
   readonly requestBodies: RequestBodies
   readonly rows: () => QueryOptions['rows']
   /** Of all rows of a query. */

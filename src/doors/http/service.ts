@@ -214,7 +214,7 @@ const captureServices = (
   metrics: ReturnType<typeof createMetrics>,
   { siteOf, log }: Required<Pick<ServiceOptions, 'siteOf' | 'log'>>,
 ): CaptureServices => {
-  const throttleImport = createImportThrottle(app.accounts, app.clock)
+  const throttleImport = createImportThrottle(app.accounts, app)
   const tellOfUnknownKey = firstOfEachMinute(app.clock)
   return {
     clock: app.clock,

@@ -55,7 +55,8 @@ export class SharedLog implements Log {
     const added = deferred<{ firstSeq: number }>()
     // Batches are numbered in the order of the calls, however long each takes to be compressed.
     const entering = this.entering.then(async () => {
-      this.waiting.push({ row: { appendId: randomUUID(), records: batch.uuids.length, bytes: await packing }, added })
+      const row = { appendId: randomUUID(), records: batch.uuids.length, bytes: await packing, importId: batch.importId }
+      this.waiting.push({ row, added })
       this.adding ??= this.addAll().finally(() => {
         this.adding = null
       })
@@ -149,12 +150,12 @@ export class SharedLog implements Log {
   }
 }
 
-/** At least one, however large it is. */
+/** At least one, however large it is; and of one import or of none, because the whole group is refused if that is over. */
 const rowsOfGroup = (waiting: readonly Waiting[]): number => {
   let bytes = 0
   for (const [i, { row }] of waiting.entries()) {
     bytes += row.bytes.length
-    if (i > 0 && (bytes > mostBytes || i >= mostRows)) return i
+    if (i > 0 && (bytes > mostBytes || i >= mostRows || row.importId !== waiting[0]!.row.importId)) return i
   }
   return waiting.length
 }

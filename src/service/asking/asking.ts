@@ -9,7 +9,16 @@ import type { Accounts } from '../accounts/accounts.ts'
 import { retentionOf } from '../accounts/projects/project-fields.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
 import { createObservedQueries, type ObservedQueries } from './observed-queries.ts'
-import { createQueryRuns, type Polled, presentRun, type QueryRuns, runText, type Work, type Working } from './query-runs.ts'
+import {
+  createQueryRuns,
+  type OtherServers,
+  type Polled,
+  presentRun,
+  type QueryRuns,
+  runText,
+  type Work,
+  type Working,
+} from './query-runs.ts'
 import type { RefreshMode } from './refresh.ts'
 import { cachedAnswer, createResultCache, isCachedKind, newAnswer, staleAt } from './result-cache.ts'
 import { type Moment, RunningAnswers } from './running-answers.ts'
@@ -35,7 +44,7 @@ export interface QueryCaller {
   /** Nobody waits for its answers: the queries of people go first. */
   readonly isBackground?: boolean
   /** Counts one more concurrent query of the caller, or refuses it; the returned function ends it. */
-  acquire?(waiting?: WaitingQuery): () => void
+  acquire?(waiting?: WaitingQuery): Promise<() => void>
 }
 
 /** A query that may have to give its place to another, as long as nothing of it has run. */
@@ -89,10 +98,10 @@ export interface Asking {
 const keptText = ({ settings, timezone }: ProjectRecord, now: Date): string =>
   keptFromText(keptFromAt(retentionOf(settings), timezone, now.getTime() * 1000))
 
-export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () => Load): Asking => {
+export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () => Load, others: OtherServers | null = null): Asking => {
   const { clock } = accounts.context
   const results = createResultCache()
-  const runs = createQueryRuns(accounts, answers)
+  const runs = createQueryRuns(accounts, answers, others)
   const running = new RunningAnswers()
 
   const wanted: Asking['wanted'] = (project, query, { name = library, signal }, more = {}) => {
@@ -132,14 +141,15 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
         results.keep(entry)
         return newAnswer(entry)
       }
-      const takePlace = () => {
+      const takePlace = async () => {
         const stop = new AbortController()
         const place = { hasBegun: false, stop, give: () => {} }
-        place.give = asker.acquire?.({ hasBegun: () => place.hasBegun, giveWay: (error) => stop.abort(error) }) ?? (() => {})
+        const waiting = { hasBegun: () => place.hasBegun, giveWay: (error: Error) => stop.abort(error) }
+        place.give = (await asker.acquire?.(waiting)) ?? place.give
         return place
       }
       /** The work of a query that holds a place. */
-      const inPlace = (place: ReturnType<typeof takePlace>, signal: AbortSignal, begin: () => void, working?: Working) => {
+      const inPlace = (place: Awaited<ReturnType<typeof takePlace>>, signal: AbortSignal, begin: () => void, working?: Working) => {
         const began = () => {
           place.hasBegun = true
           begin()
@@ -147,7 +157,7 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
         return compute(AbortSignal.any([signal, place.stop.signal]), began, working)
       }
       const wait = async () => {
-        const place = takePlace()
+        const place = await takePlace()
         const attended = runs.attend(project.id, client_query_id, asker.signal)
         try {
           const isShared = isCached && refresh !== 'force_blocking'
@@ -161,7 +171,7 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
         }
       }
       const start = async (isForced: boolean) => {
-        const place = takePlace()
+        const place = await takePlace()
         let isRunning = false
         const work: Work = (signal, begin, working) => {
           isRunning = true

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { Answer } from '../../engine/admission/answer.ts'
 import type { KeptAnswers } from '../../engine/execution/ports.ts'
 import { WaymarkError } from '../../errors/errors.ts'
+import type { Cancels } from '../../lib/flow/cancels.ts'
 import { Progress } from '../../lib/flow/progress.ts'
+import type { States } from '../../lib/flow/states.ts'
 import { maybeTime, time } from '../../lib/time/wire-time.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { AccountTables, QueryRun } from '../accounts/records.ts'
@@ -13,6 +15,8 @@ import { createFinishedRuns } from './finished-runs.ts'
 // process dies, the status that it was interrupted.
 
 const keptFor = 10 * 60_000
+const progressMs = 1_000
+const progressKeptMs = 10_000
 const mostSwept = 1_000
 /** Time limit of an async query. */
 export const longestSeconds = 600
@@ -109,6 +113,33 @@ const endOverdue = async (tables: AccountTables, now: Date): Promise<void> => {
   for (const run of await tables.query_runs.find({ is_complete: false }))
     if (isOverdue(run, now))
       await tables.query_runs.update({ project_id: run.project_id, id: run.id, task_id: run.task_id }, interrupted(now))
+}
+
+/** Where servers on the same accounts tell each other about the queries that they run. */
+export interface OtherServers {
+  readonly states: States
+  readonly cancels: Cancels
+}
+
+/** How far a query is, for the other servers. */
+const createSharedProgress = ({ states }: OtherServers) => {
+  const nameOf = (run: QueryRun) => `progress ${run.task_id}`
+  return {
+    /** Says at intervals how far it is. Returns what ends it. */
+    say(run: QueryRun, now: () => object): () => void {
+      const once = () => states.change(nameOf(run), () => ({ state: now(), keptMs: progressKeptMs }))
+      const timer = setInterval(() => void once().catch(() => undefined), progressMs).unref() // the next one says it
+      return () => clearInterval(timer)
+    },
+    async of(run: QueryRun): Promise<object | null> {
+      let found: object | null = null
+      await states.change(nameOf(run), (state) => {
+        found = state as object | null
+        return null
+      })
+      return found
+    },
+  }
 }
 
 /** The stored runs, with the answers of those that have ended. */
@@ -218,10 +249,11 @@ const createRunRecords = (accounts: Accounts, answers: KeptAnswers) => {
   return { newRun, stored, finish, sweep, polled, replace, end }
 }
 
-export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
-  const { clock, report } = accounts.context
+export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers, others: OtherServers | null = null) => {
+  const { store, clock, report } = accounts.context
   const { newRun, stored, finish, sweep, polled, replace, end } = createRunRecords(accounts, answers)
   const active = new Map<string, Active>()
+  const shared = others && createSharedProgress(others)
   let isEnding = false
   const keyOf = (projectId: number, id: string) => `${projectId} ${id}`
 
@@ -233,6 +265,26 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
     const running = active.get(keyOf(projectId, id))
     return running ? running.run : stored(projectId, id)
   }
+
+  const cancelHere = async (projectId: number, id: string, onlyWaiting: boolean): Promise<void> => {
+    const key = keyOf(projectId, id)
+    const found = active.get(key)
+    if (onlyWaiting && (!found || found.hasBegun)) return
+    found?.stop.abort()
+    active.delete(key)
+    await replace(projectId, id, null)
+  }
+  const cancelledElsewhere = async ({ run, done }: Active, onlyWaiting: boolean): Promise<void> => {
+    const { project_id, id, task_id } = run
+    // The other server has removed the status that it meant. What has one is a later query with the same id.
+    if (done && !onlyWaiting && (await store.read.query_runs.first({ project_id, id, task_id }))) return
+    await cancelHere(project_id, id, onlyWaiting)
+  }
+  others?.cancels.listen((project, isMeant, isOnlyWaiting) => {
+    for (const one of active.values())
+      if (one.run.project_id === project && isMeant(one.run.id))
+        cancelledElsewhere(one, isOnlyWaiting).catch((error: unknown) => report('failed to cancel a query', error))
+  })
 
   return {
     sweep,
@@ -265,10 +317,12 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
         }
       }
       const whole = async () => {
+        const said = shared?.say(run, () => progressOf(progress, run, clock()))
         try {
           await isWritten
           await finish(run, await outcome()).catch((error: unknown) => report('failed to store the result of a query', error))
         } finally {
+          said?.()
           if (active.get(key) === held) active.delete(key)
         }
       }
@@ -286,19 +340,17 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
     },
 
     /** Its progress; null when it is not running. */
-    progress({ run }: Polled): object | null {
+    async progress({ run }: Polled): Promise<object | null> {
       const found = active.get(keyOf(run.project_id, run.id))
-      return found?.progress && found.run === run ? progressOf(found.progress, run, clock()) : null
+      if (found?.progress && found.run === run) return progressOf(found.progress, run, clock())
+      return run.is_complete ? null : ((await shared?.of(run)) ?? null)
     },
 
     /** Stops a run and removes its status. `onlyWaiting`: a run that has begun or ended is left unchanged. */
     async cancel(projectId: number, id: string, onlyWaiting = false): Promise<void> {
-      const key = keyOf(projectId, id)
-      const found = active.get(key)
-      if (onlyWaiting && (!found || found.hasBegun)) return
-      found?.stop.abort()
-      active.delete(key)
-      await replace(projectId, id, null)
+      const isHere = active.has(keyOf(projectId, id))
+      await cancelHere(projectId, id, onlyWaiting)
+      if (!isHere) await others?.cancels.tell(projectId, id, onlyWaiting)
     },
 
     /** Queries whose callers wait, so that they too can be cancelled by the id the client gave them. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
+import { WaymarkError } from '../../errors/errors.ts'
 import type { RemovalCounts } from '../../language/catalog/removals.ts'
 import { type AccountContext, log } from '../accounts/context.ts'
 import { check, choice, integer, text } from '../accounts/fields.ts'
@@ -127,7 +128,12 @@ export class Imports {
     const record = await looked
     if (this.looking.get(id) === looked) this.looking.delete(id)
     if (record?.status !== 'running') return null
-    const answer = await work()
+    const answer = await work().catch((error: unknown) => {
+      // Undone at another server since then.
+      if (error instanceof WaymarkError && error.code === 'import-over') return undefined
+      throw error
+    })
+    if (answer === undefined) return null
     if (answer)
       await this.change(id, ({ events, duplicates }) => ({
         events: bounded(events + answer.accepted),
@@ -150,10 +156,7 @@ export class Imports {
   async undo(place: MemberInProject, id: string): Promise<Import> {
     const { context } = this.parts
     const before = await this.stored(place.project, id)
-    if (before.status === 'undone') {
-      await Promise.race([this.removeLate(before), pause(answeredWithinMs)])
-      return this.stored(place.project, id)
-    }
+    if (before.status === 'undone') return before
     const isAgain = before.status === 'undoing'
     if (!isAgain)
       await writeIn(context, place, async (tables) => {
@@ -205,28 +208,6 @@ export class Imports {
       const message = error instanceof Error ? error.message : String(error)
       await this.change(id, () => ({ latest_error: message.slice(0, longestError) })).catch(report)
     }
-  }
-
-  /** Batches that another server was storing while the import was undone. */
-  private removeLate({ id, project_id }: Import): Promise<void> {
-    const known = this.undoing.get(id)
-    if (known) return known
-    const work = this.parts
-      .remove(project_id, id)
-      .then(({ events, persons }) =>
-        this.change(id, (before) =>
-          events + persons === 0
-            ? null
-            : {
-                removed_events: bounded((before.removed_events ?? 0) + events),
-                removed_persons: bounded((before.removed_persons ?? 0) + persons),
-              },
-        ),
-      )
-      .catch(this.parts.report)
-      .finally(() => this.undoing.delete(id))
-    this.undoing.set(id, work)
-    return work
   }
 
   private async change(id: string, change: (before: Import) => Partial<Import> | null): Promise<void> {

@@ -119,7 +119,7 @@ export const createAnswers = (home: SavedHome) => {
     ): Promise<readonly InsightAnswer[]> {
       const data = await home.project(project)
       const isWaiting = asking.refresh === 'blocking' || asking.refresh === 'force_blocking'
-      const give = isWaiting ? asker.acquire?.() : undefined
+      const give = isWaiting ? await asker.acquire?.() : undefined
       const inner: QueryCaller = isWaiting ? { ...(asker.name === undefined ? {} : { name: asker.name }), signal: asker.signal } : asker
       const answers: InsightAnswer[] = shown.map(() => noAnswer)
       const until = performance.now() + waitedForSeconds * 1000

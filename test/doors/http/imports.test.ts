@@ -150,18 +150,6 @@ test('an undo while the import runs ends it: nothing that it sends is stored aft
   expect(await stored(300, 399)).toEqual([])
 })
 
-test('an undo that is repeated removes what another server has stored meanwhile', async () => {
-  const id = await begin()
-  await send(id, [{ n: 350, person: 'early' }])
-  expect((await undo(id)).body).toMatchObject({ status: 'undone', removed_events: 1 })
-  const project = await held.home.world.waymark.project(held.home.project.id)
-  const late = { uuid: uuid(351), event: 'bought', distinct_id: 'late', timestamp: '2024-05-01T10:00:00Z', properties: { n: 351 } }
-  await project.take({ batch: [late], historical_migration: true }, { importId: id })
-  expect(await stored(350, 360)).toEqual([351])
-  expect((await undo(id)).body).toMatchObject({ status: 'undone', removed_events: 2 })
-  expect(await stored(350, 360)).toEqual([])
-})
-
 test('a person whom somebody has changed since stays', async () => {
   const id = await begin()
   await send(id, [

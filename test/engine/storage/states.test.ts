@@ -1,15 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Postgres as Connected, connectToPostgres } from '../../../src/engine/storage/postgres/client.ts'
-import {
-  type StateRows,
-  type StoredState,
-  sharedStates,
-  statesInPostgres,
-  sweepStates,
-} from '../../../src/engine/storage/postgres/states.ts'
+import { sharedStates, statesInPostgres, sweepStates } from '../../../src/engine/storage/postgres/states.ts'
 import { prepareTables, tablesVersion } from '../../../src/engine/storage/postgres/tables.ts'
 import { type States, statesInMemory } from '../../../src/lib/flow/states.ts'
 import { type Postgres, startPostgres, whyNoPostgres } from '../../harness/postgres.ts'
+import { stateRowsInMemory } from '../../harness/state-rows.ts'
 
 const missing = whyNoPostgres()
 if (missing) console.log(`States on a real PostgreSQL: skipped, ${missing}. The same ones on rows in memory are not.`)
@@ -33,29 +28,6 @@ test('in memory the least recently changed are forgotten', async () => {
   for (const name of ['a', 'b', 'a', 'c']) await states.change(name, increased())
   expect([await look(states, 'a'), await look(states, 'b'), await look(states, 'c')]).toEqual([{ n: 2 }, null, { n: 1 }])
 })
-
-/** What PostgreSQL does, with answers that come later than they are true. */
-function rowsInMemory() {
-  const rows = new Map<string, StoredState>()
-  const later = () => new Promise<void>((resolve) => setImmediate(resolve))
-  let statements = 0
-  const store: StateRows = {
-    async read(key) {
-      statements++
-      const found = rows.get(key) ?? null
-      await later()
-      return found
-    },
-    async replace(key, before, { version, state }) {
-      statements++
-      await later()
-      if ((rows.get(key)?.version ?? null) !== before) return false
-      rows.set(key, { version, state: structuredClone(state) })
-      return true
-    },
-  }
-  return { store, removeAll: async () => rows.clear(), statements: () => statements }
-}
 
 interface Place {
   /** Of a further server. */
@@ -100,11 +72,11 @@ const changesOf = (place: () => Place) => {
 }
 
 describe('of several servers, on rows in memory', () => {
-  const { store, removeAll } = rowsInMemory()
+  const { store, removeAll } = stateRowsInMemory()
   changesOf(() => ({ server: () => sharedStates(store), removeAll }))
 
   test('a refusal is looked at again if others may have changed the state since, but not for each of a flood', async () => {
-    const rows = rowsInMemory()
+    const rows = stateRowsInMemory()
     let ms = 0
     const a = sharedStates(rows.store, () => ms)
     const b = sharedStates(rows.store, () => ms)

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectToPostgres, type Postgres } from '../../../src/engine/storage/postgres/client.ts'
+import { logRows } from '../../../src/engine/storage/postgres/log-rows.ts'
 import { prepareTables } from '../../../src/engine/storage/postgres/tables.ts'
+import { deferred } from '../../../src/lib/flow/deferred.ts'
 import type { Accounts } from '../../../src/service/accounts/accounts.ts'
 import { openSharedAccounts, prepareSharedAccounts } from '../../../src/service/directory/shared-control.ts'
 import { type Postgres as PostgresProcess, startPostgres, whyNoPostgres } from '../../harness/postgres.ts'
@@ -110,5 +113,68 @@ describe.skipIf(missing !== null)('two servers', () => {
     expect(await read.projects.count({})).toBe(count)
     await second!.createProject({ name: 'After it' })
     expect(await store.read.projects.count({})).toBe(count + 1)
+  })
+
+  describe('batches of an import', () => {
+    let next = 0
+    /** An import that is running, and the log of its project at both servers. */
+    const begun = async (status = 'running') => {
+      const [a, b] = [connections[0]!, connections[1]!]
+      const project = 500 + ++next
+      const id = `import-${next}`
+      const none = { rows: null, unreadable: null, removed_events: null, removed_persons: null, latest_error: null, created_by_id: null }
+      const unended = { finished_at: null, undone_by_id: null, undone_at: null }
+      const record = { id, project_id: project, file: 'history.jsonl', format: '', status, events: 0, duplicates: 0, ...none, ...unended }
+      await first!.context.store.write((tables) => tables.imports.insert({ ...record, created_at: new Date() }))
+      const row = (of: string | null = id) => ({
+        appendId: randomUUID(),
+        records: 2,
+        bytes: Buffer.from('batch'),
+        importId: of ?? undefined,
+      })
+      const change = (on: Pick<Postgres, 'run'>, to: string) => on.run('UPDATE waymark.imports SET status = $1 WHERE id = $2', [to, id])
+      return { a, b, log: logRows(b, project), row, undo: (on: Pick<Postgres, 'run'> = a) => change(on, 'undoing') }
+    }
+
+    test('are in the log before an undo at the other server has its turn, or not at all', async () => {
+      const { a, log, row, undo } = await begun()
+      expect(await log.append([row(), row()])).toBe(4)
+      const entered = deferred<void>()
+      const held = deferred<void>()
+      const undoing = a.transaction(async (on) => {
+        await undo(on)
+        entered.resolve()
+        await held.promise
+      })
+      await entered.promise
+      let isOver = false
+      const late = log.append([row()]).finally(() => {
+        isOver = true
+      })
+      late.catch(() => undefined)
+      const others = await log.append([row(null)])
+      const wasOver = isOver
+      held.resolve()
+      await undoing
+      await expect(late).rejects.toMatchObject({ code: 'import-over', status: 409 })
+      expect([others, wasOver], 'others did not wait').toEqual([6, false])
+      expect(await log.append([row(null)])).toBe(8)
+    })
+
+    test.each(['undoing', 'undone', 'done', 'stopped'])('are refused when it is %s', async (status) => {
+      const { log, row } = await begun(status)
+      await expect(log.append([row()])).rejects.toMatchObject({ code: 'import-over' })
+      await expect(log.appendAgain([row()], 0)).rejects.toMatchObject({ code: 'import-over' })
+      await expect(log.append([row('import-of-nobody')])).rejects.toMatchObject({ code: 'import-over' })
+    })
+
+    test('that were committed by an attempt of unknown outcome are there, even if the import was undone since', async () => {
+      const { log, row, undo } = await begun()
+      const rows = [row(), row()]
+      await log.append(rows)
+      await undo()
+      expect(await log.appendAgain(rows, 0)).toBe(4)
+      await expect(log.appendAgain([row()], 4)).rejects.toMatchObject({ code: 'import-over' })
+    })
   })
 })

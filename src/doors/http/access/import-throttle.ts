@@ -1,3 +1,4 @@
+import type { States } from '../../../lib/flow/states.ts'
 import type { Accounts } from '../../../service/accounts/accounts.ts'
 import { type ImportLimits, limitsOf } from '../../../service/accounts/projects/historical-imports.ts'
 import type { ProjectRecord } from '../../../service/accounts/records.ts'
@@ -11,9 +12,9 @@ export interface ImportRefusal {
 
 interface Pace {
   /** The remaining events of the current minute. */
-  left: number
+  readonly left: number
   /** The time of that number, in milliseconds. */
-  at: number
+  readonly at: number
 }
 
 const minute = 60_000
@@ -22,17 +23,9 @@ const hourInSeconds = 3_600
 const number = (value: number) => value.toLocaleString('en')
 const ask = (projectId: number) => `needs the approval of the operator; see /api/projects/${projectId}/historical_import/.`
 
-export const createImportThrottle = (accounts: Accounts, clock: () => Date) => {
-  const paces = new Map<number, Pace>()
-  const paceOf = (id: number, perMinute: number, now: number): Pace => {
-    const pace = paces.get(id) ?? { left: perMinute, at: now }
-    paces.set(id, pace)
-    pace.left = Math.min(perMinute, pace.left + Math.max(0, now - pace.at) * (perMinute / minute))
-    pace.at = now
-    return pace
-  }
-
-  const refusal = (id: number, limits: ImportLimits, imported: number, pace: Pace, events: number): ImportRefusal | null => {
+/** `states`: where the pace of each project is kept, for all servers together. */
+export const createImportThrottle = (accounts: Accounts, { clock, states }: { readonly clock: () => Date; readonly states: States }) => {
+  const refusal = (id: number, limits: ImportLimits, imported: number, left: number, events: number): ImportRefusal | null => {
     const { total_events: total, events_per_minute: perMinute } = limits
     if (total !== null && imported + events > total)
       return {
@@ -40,10 +33,10 @@ export const createImportThrottle = (accounts: Accounts, clock: () => Date) => {
         retryAfterSeconds: hourInSeconds,
       }
     // A batch larger than what a minute allows has a minute of its own, and the debt is waited for.
-    if (perMinute === null || events <= pace.left || pace.left >= perMinute) return null
+    if (perMinute === null || events <= left || left >= perMinute) return null
     return {
       detail: `An import of more than ${number(perMinute)} events a minute ${ask(id)}`,
-      retryAfterSeconds: Math.max(1, Math.ceil(((Math.min(events, perMinute) - pace.left) / perMinute) * 60)),
+      retryAfterSeconds: Math.max(1, Math.ceil(((Math.min(events, perMinute) - left) / perMinute) * 60)),
     }
   }
 
@@ -51,11 +44,19 @@ export const createImportThrottle = (accounts: Accounts, clock: () => Date) => {
   return async (project: ProjectRecord, events: number): Promise<ImportRefusal | null> => {
     const record = await accounts.historicalImports.of(project.id)
     const limits = limitsOf(record)
-    const pace = paceOf(project.id, limits.events_per_minute ?? Number.MAX_SAFE_INTEGER, clock().getTime())
-    const refused = refusal(project.id, limits, record.imported_events, pace, events)
-    if (refused) return refused
-    pace.left -= events
-    await accounts.historicalImports.count(project.id, events)
-    return null
+    const { events_per_minute: perMinute } = limits
+    let refused: ImportRefusal | null = null
+    if (perMinute === null) refused = refusal(project.id, limits, record.imported_events, Number.POSITIVE_INFINITY, events)
+    else
+      await states.change(`import pace ${project.id}`, (state) => {
+        const now = clock().getTime()
+        const { left, at } = (state as Pace | null) ?? { left: perMinute, at: now }
+        const room = Math.min(perMinute, left + Math.max(0, now - at) * (perMinute / minute))
+        refused = refusal(project.id, limits, record.imported_events, room, events)
+        // Until the debt of a large batch is paid, and the minute is full again.
+        return refused ? null : { state: { left: room - events, at: now }, keptMs: minute * (2 + events / perMinute) }
+      })
+    if (!refused) await accounts.historicalImports.count(project.id, events)
+    return refused
   }
 }

@@ -125,7 +125,7 @@ export async function ingestEach(
     tell({ result: 'ok' })
     return answer
   } catch (error) {
-    if (!(error instanceof WaymarkError) || error.status === 413) throw error
+    if (!(error instanceof WaymarkError) || error.status === 413 || error.code === 'import-over') throw error
     tell(error.isRetryable ? { result: 'retry', details: error.code } : { result: 'drop', details: error.detail })
     return null
   }

@@ -29,14 +29,14 @@ export interface StreamedRequest extends Pick<StreamHooks, 'breakOff' | 'patienc
 }
 
 /** Counts a query and makes it cancellable until its stream ends. */
-function beginStream(
+async function beginStream(
   { asking }: App,
   project: ProjectRecord,
   asked: Pick<QueryRequest, 'query' | 'client_query_id'>,
   asker: QueryCaller,
   limits = {},
 ) {
-  const give = asker.acquire?.() ?? (() => {})
+  const give = (await asker.acquire?.()) ?? (() => {})
   const attended = asking.runs.attend(project.id, asked.client_query_id, asker.signal)
   return {
     wanted: asking.wanted(project, asked.query, { ...asker, signal: attended.signal }, { begin: attended.begin, ...limits }),
@@ -51,7 +51,7 @@ function beginStream(
 /** The rows of a query as a stream; null if its answer is not a list of rows. */
 export async function askRows(app: App, project: ProjectRecord, request: QueryRequest, asker: QueryCaller, wanted: StreamedRequest) {
   const data = await app.project(project.id)
-  const { wanted: run, stop, ended } = beginStream(app, project, request, asker)
+  const { wanted: run, stop, ended } = await beginStream(app, project, request, asker)
   try {
     const answer = await data.queryRows(request.query, run, app.rows())
     const peeked = answer && (await peek(answer))
@@ -72,7 +72,7 @@ export async function download(
   { format, ...hooks }: Pick<StreamHooks, 'breakOff' | 'patience'> & { readonly format: DownloadFormat },
 ) {
   const data = await app.project(project.id)
-  const { wanted, stop, ended } = beginStream(app, project, request, asker, { isBackground: true, seconds: downloadSeconds })
+  const { wanted, stop, ended } = await beginStream(app, project, request, asker, { isBackground: true, seconds: downloadSeconds })
   try {
     const { warnings, bytes } = await data.download(request.query, format, wanted)
     const begun = await begunStream(bytes)

@@ -80,4 +80,3 @@ export const createConcurrency = (limits: () => ConcurrencyLimits) => {
     },
   }
 }
-export type Concurrency = ReturnType<typeof createConcurrency>

@@ -96,7 +96,7 @@ export const query = defineResource({
       handle: async ({ app, project, params, query: parameters }) => {
         const run = await app.asking.runs.poll(project.id, params.id!)
         const isAsked = isTrue(parameters.get('show_progress'))
-        return statusBody(run, isAsked ? app.asking.runs.progress(run) : null)
+        return statusBody(run, isAsked ? await app.asking.runs.progress(run) : null)
       },
     }),
     row({

@@ -5,7 +5,8 @@ import { codeAllowances, createLoginAttempts, mailedLinkAllowances, scimAllowanc
 import { countsInMemory, countsOfServers } from '../access/request-counts.ts'
 import type { App, Readiness } from '../app.ts'
 import { fillDemo } from '../commands/demo-project.ts'
-import { type ConcurrencyLimits, createConcurrency } from '../queries/concurrency.ts'
+import type { ConcurrencyLimits } from '../queries/concurrency.ts'
+import { createPlaces, placesOfServers } from '../queries/places-of-servers.ts'
 import { RequestBodies, type RequestBodyLimits } from '../requests/request-bodies.ts'
 import { figuresOf } from './figures.ts'
 
@@ -59,7 +60,7 @@ export function appOf(waymark: LocalWaymark, { limits, rows, allowsDownloads, co
     accounts: waymark.accounts,
     exports: waymark.exports,
     plugins: waymark.plugins,
-    clock,
+    ...about,
     limits,
     requestCounts: sharedStates ? countsOfServers(sharedStates) : countsInMemory(),
     asking: waymark.asking,
@@ -72,7 +73,7 @@ export function appOf(waymark: LocalWaymark, { limits, rows, allowsDownloads, co
     watching: waymark.watching,
     slowQueries: waymark.slowQueries,
     backups: async () => (await waymark.scheduledBackups?.status()) ?? null,
-    concurrency: createConcurrency(concurrency),
+    concurrency: createPlaces(concurrency, sharedStates ? placesOfServers(sharedStates) : undefined),
     requestBodies: new RequestBodies(intake),
     attempts: createLoginAttempts('password', about),
     codeAttempts: createLoginAttempts('code', about, codeAllowances),

@@ -1,6 +1,7 @@
 import { InternalError } from '../../../errors/errors.ts'
 import type { Admission } from '../../admission/admission.ts'
 import type { Instance } from '../../storage/instance.ts'
+import type { SharedCancels } from '../../storage/postgres/cancels.ts'
 import type { Postgres } from '../../storage/postgres/client.ts'
 import type { PluginChanges } from '../../storage/postgres/plugin-changes.ts'
 import type { SharedStores } from '../../storage/shared-stores.ts'
@@ -14,6 +15,7 @@ interface Parts {
   readonly stores: SharedStores
   readonly postgres: Postgres
   readonly plugins: PluginChanges
+  readonly cancels: SharedCancels
   readonly holder: string
   readonly admission: Admission
   readonly instance: Pick<Instance, 'running' | 'memoryLimit'>
@@ -36,8 +38,8 @@ class SharedBackend extends LocalBackend<SharedIngestion> {
 }
 
 /** Projects that this server shares with others. */
-export function sharedBackends({ stores, postgres, plugins, holder, admission, instance, report, adopt }: Parts): Backends {
-  const node = new SharedNode({ postgres, partitions: stores.partitions, plugins, holder, report, adopt })
+export function sharedBackends({ stores, admission, instance, ...parts }: Parts): Backends {
+  const node = new SharedNode({ ...parts, partitions: stores.partitions })
   const home: Pick<LocalHome, 'stores' | 'admission'> = { stores: withoutFiles(stores), admission }
   const open = async (given: BackendHome): Promise<SharedBackend> => {
     const storage = await stores.open(given.settings().id)

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { SharedCancels } from '../../storage/postgres/cancels.ts'
 import type { Postgres } from '../../storage/postgres/client.ts'
 import { listen, type News } from '../../storage/postgres/news.ts'
 import type { Lease, PartitionState, Partitions } from '../../storage/postgres/partitions.ts'
@@ -32,6 +33,7 @@ interface Parts {
   readonly postgres: Postgres
   readonly partitions: Partitions
   readonly plugins: PluginChanges
+  readonly cancels: Pick<SharedCancels, 'heard'>
   /** As leases name this server. */
   readonly holder: string
   report(error: unknown): void
@@ -123,6 +125,7 @@ export class SharedNode {
   private hear(news: News | null): void {
     if (news === null) return void this.look().catch(() => undefined)
     if (news.kind === 'plugins') return void this.lookForPlugins()
+    if (news.kind === 'cancelled' || news.kind === 'withdrawn') return void this.parts.cancels.heard(news)
     for (const [one] of this.followed) {
       if (one.project !== news.project) continue
       if (news.kind === 'grown') one.see({ lastSeq: news.seq, appliedSeq: 0 })

@@ -1,4 +1,4 @@
-import { InternalError } from '../../../errors/errors.ts'
+import { InternalError, WaymarkError } from '../../../errors/errors.ts'
 import type { Postgres, Statements } from './client.ts'
 import { told } from './news.ts'
 
@@ -8,6 +8,8 @@ export interface LogRow {
   /** Number of its records. */
   readonly records: number
   readonly bytes: Buffer
+  /** The import that its events are of. */
+  readonly importId?: string | undefined
 }
 
 export interface StoredRow {
@@ -21,7 +23,7 @@ const rowsRead = 64
 
 /** The log of a project: one row per acknowledged batch. */
 export interface LogRows {
-  /** Adds the rows in one transaction. Returns the number of the last record. */
+  /** Adds the rows, which are of one import or of none, in one transaction. Returns the number of the last record. */
   append(rows: readonly LogRow[]): Promise<number>
   /** The same after an attempt of which nobody knows whether it was committed. `beforeSeq`: the rows are later, if they are there. */
   appendAgain(rows: readonly LogRow[], beforeSeq: number): Promise<number>
@@ -54,17 +56,33 @@ export function logRows(postgres: Postgres, project: number): LogRows {
     )
     return Number(found!.last_seq)
   }
+  /** Within the transaction that adds its rows: an undo of the import waits for its end, and what comes later is refused. */
+  const isOver = async (on: Statements, [row]: readonly LogRow[]): Promise<boolean> => {
+    if (row?.importId === undefined) return false
+    const text = `SELECT FROM ${schema}.imports WHERE project_id = $1 AND id = $2 AND status = 'running' FOR SHARE`
+    return (await on.rows(text, [project, row.importId])).length === 0
+  }
+  const over = () => new WaymarkError('import-over', {})
   return {
-    append: (rows) => add(postgres, rows),
+    append: (rows) =>
+      rows[0]?.importId === undefined
+        ? add(postgres, rows)
+        : postgres.transaction(async (on) => {
+            if (await isOver(on, rows)) throw over()
+            return add(on, rows)
+          }),
     appendAgain: (rows, beforeSeq) =>
       postgres.transaction(async (on) => {
+        const isLate = await isOver(on, rows)
         // Waits for the earlier attempt, if it is still in progress.
         await on.rows(`SELECT last_seq FROM ${schema}.cluster_log_ends WHERE project = $1 FOR UPDATE`, [project])
         const found = await on.rows<{ last_seq: string }>(
           `SELECT last_seq FROM ${schema}.cluster_log WHERE project = $1 AND first_seq > $2 AND append_id = ANY($3::uuid[]) ORDER BY last_seq DESC`,
           [project, beforeSeq, rows.map(({ appendId }) => appendId)],
         )
-        return found.length > 0 ? Number(found[0]!.last_seq) : add(on, rows)
+        if (found.length > 0) return Number(found[0]!.last_seq)
+        if (isLate) throw over()
+        return add(on, rows)
       }),
     appendAfter: (seq, rows) =>
       postgres.transaction(async (on) => {

@@ -15,8 +15,18 @@ export type News =
   | { readonly kind: 'free'; readonly project: number; readonly seq: number }
   /** Its plugins have changed, for the `seq`th time. */
   | { readonly kind: 'plugins'; readonly project: number; readonly seq: number }
+  /** A query is cancelled, at once or if it has not begun. `seq`: which one, as `cancels.ts` says. */
+  | { readonly kind: 'cancelled' | 'withdrawn'; readonly project: number; readonly seq: number }
 
-const kinds: ReadonlySet<string> = new Set(['grown', 'applied', 'wanted', 'free', 'plugins'] satisfies News['kind'][])
+const kinds: ReadonlySet<string> = new Set([
+  'grown',
+  'applied',
+  'wanted',
+  'free',
+  'plugins',
+  'cancelled',
+  'withdrawn',
+] satisfies News['kind'][])
 const againMs = [100, 500, 2_000]
 
 const channelOf = (schema: string): string => `waymark_${schema}`

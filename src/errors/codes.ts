@@ -46,8 +46,8 @@ export interface ErrorData extends RequestErrorData {
   'invalid-query': { message: string }
   // engines
   'unsupported-function': { name: string; engine: string; reason: string }
-  /** `outOfRange`: a result is out of range; the functions that can be the cause, if the engine's message tells. */
-  'engine-refused': { message: string; isAboutTypes?: boolean; outOfRange?: readonly string[] }
+  /** `outOfRange`: a result is out of range; the functions that can be the cause, if the engine's message tells. `isRaised`: by the statement itself, with `throwIf`. */
+  'engine-refused': { message: string; isAboutTypes?: boolean; isRaised?: boolean; outOfRange?: readonly string[] }
   'unequal-lengths': { name: string; lengths: readonly [number, number] }
   'makes-too-much': { name: string | null; bytes: number | null; most: number }
   'query-timeout': { seconds: number; waited: number; ran: number }

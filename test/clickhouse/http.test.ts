@@ -155,6 +155,15 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
     expect((await project.queryArrow(sql('select properties.n from events'))).numRows).toBe(3)
   })
 
+  test.each([
+    ["throwIf(toInt(properties.n) = 2, 'too many')", 'too many'],
+    ['throwIf(toInt(properties.n) = 2)', 'Value passed to throwIf is not zero'],
+    ["throwIf(count() > 0, 'some')", 'some'],
+  ])('what a statement raises by itself is said as it is: %s', async (raising, message) => {
+    await expect(results(`select ${raising} from events`)).rejects.toMatchObject({ code: 'engine-refused', detail: message })
+    expect(await results('select count() from events'), 'the next answer').toEqual([[3]])
+  })
+
   test('values are parameters, whatever is in them', async () => {
     for (const text of ["it's", '\\', '\\n', '\n', '\t', '\r', '\0x', 'ä😀', '%41+&=', "{p1:String} '", '\\N', 'null', ''])
       expect(await project.sql`select ${text} as v`.then(({ results: rows }) => rows), JSON.stringify(text)).toEqual([[text]])

@@ -140,13 +140,15 @@ async function refusedCall(
     if (signal.aborted) throw new SearchEnded()
     return refused
   }
-  const { outOfRange } = error.data as ErrorData['engine-refused']
+  const { outOfRange, isRaised } = error.data as ErrorData['engine-refused']
   const placed = ({ name, span }: CallNode) =>
     new QueryError('engine-refused', { message: `The result of '${name}' is out of range` }, span, { cause: error })
   const named = calls.filter(({ call }) => outOfRange?.includes(call.name))
   if (named.length === 1) return placed(named[0]!.call)
   const told = async (one: CallAlone) =>
-    outOfRange ? placed(one.call) : ((await misfitIn(one, refuses, source).catch(asEnded)) ?? error.with({ span: one.call.span }))
+    outOfRange
+      ? placed(one.call)
+      : ((isRaised ? null : await misfitIn(one, refuses, source).catch(asEnded)) ?? error.with({ span: one.call.span }))
   let likely: CallAlone | null = null
   for (const one of calls) {
     const other = await refuses(one.query)

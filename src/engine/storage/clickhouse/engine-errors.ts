@@ -13,10 +13,13 @@ const aboutTypes: ReadonlySet<number> = new Set([42, 43, 44, 53, 70, 179, 386, 4
 const aboutLimits: ReadonlySet<number> = new Set([158, 159, 160, 161, 162, 167, 168, 191, 306, 307, 396])
 /** Invalid values. */
 const aboutValues: ReadonlySet<number> = new Set([
-  6, 27, 36, 38, 41, 47, 48, 69, 72, 117, 125, 128, 131, 153, 190, 215, 376, 395, 407, 427, 440, 467, 675, 691, 704,
+  6, 27, 36, 38, 41, 47, 48, 69, 72, 117, 125, 128, 131, 153, 190, 215, 376, 407, 427, 440, 467, 675, 691, 704,
 ])
 
 export const isOutOfMemory = (error: unknown): boolean => serverCode(error) === memoryExceeded
+
+/** `throwIf`. */
+const raised = 395
 
 const longestMessage = 300
 
@@ -32,11 +35,16 @@ export function engineError(error: unknown, sql: string): Error {
   const cause = Object.assign(new Error(message), { sql })
   if (code === memoryExceeded) return new QueryError('query-memory', { message: '' }, null, { cause })
   if (cancelled.has(code)) return new QueryError('query-cancelled', {}, null, { cause })
+  if (code === raised) return new QueryError('engine-refused', { message: raisedIn(message), isRaised: true }, null, { cause })
   const isAboutTypes = aboutTypes.has(code)
   if (isAboutTypes || aboutValues.has(code) || aboutLimits.has(code))
     return new QueryError('engine-refused', { message: inOurWords(message), isAboutTypes }, null, { cause })
   return new InternalError(message, { cause: error, sql })
 }
+
+/** The text that the statement gives, or the one for none. */
+const raisedIn = (message: string): string =>
+  inOurWords(message).replace(/^Value passed to 'throwIf' function is non-zero$/, 'Value passed to throwIf is not zero')
 
 /** The first sentence, without the parts about generated SQL. */
 function inOurWords(message: string): string {

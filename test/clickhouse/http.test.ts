@@ -164,6 +164,30 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
     expect(await results('select count() from events'), 'the next answer').toEqual([[3]])
   })
 
+  test('a question is one request as long as nothing has changed, and sees what has', async () => {
+    const own = await waymark.createProject({ name: 'Quiet' })
+    const sent: string[] = []
+    const event = (plan: unknown) => ({ event: 'buy', distinct_id: 'u', timestamp: day, properties: { plan } })
+    await own.ingest({ batch: [event('a')] })
+    const ask = async () => {
+      sent.length = 0
+      return results('select count(), max(properties.plan) from events', own)
+    }
+    server.fault = ({ query }) => {
+      sent.push(query)
+      return null
+    }
+    await ask()
+    for (const plan of ['b', 'c']) {
+      expect(await ask()).toEqual(plan === 'b' ? [[1, 'a']] : [[2, 'b']])
+      expect(sent).toHaveLength(1)
+      await own.ingest({ batch: [event(plan)] })
+      expect(await ask()).toEqual(plan === 'b' ? [[2, 'b']] : [[3, 'c']])
+    }
+    await own.actions.create({ name: 'bought', steps: [{ event: 'buy' }] })
+    expect(await results("select count() from events where matchesAction('bought')", own)).toEqual([[3]])
+  })
+
   test('values are parameters, whatever is in them', async () => {
     for (const text of ["it's", '\\', '\\n', '\n', '\t', '\r', '\0x', 'ä😀', '%41+&=', "{p1:String} '", '\\N', 'null', ''])
       expect(await project.sql`select ${text} as v`.then(({ results: rows }) => rows), JSON.stringify(text)).toEqual([[text]])

@@ -17,16 +17,22 @@ export interface EngineOptions {
   readonly settings: Settings
 }
 
-/** The engine for a project on a server. `appliedSeq`: what is known to be applied, so that facts of this very position need no look. */
+/**
+ * The engine for a project on a server. Facts are looked up again only when something has changed since. `appliedSeq`: what is known to be applied, where other processes
+ * write, too; default: only this one does.
+ */
 export function clickHouseEngine(store: ProjectStore, { limits, settings }: EngineOptions, appliedSeq?: () => number): Engine {
-  let known: StoreFacts | undefined
+  let known: { readonly facts: StoreFacts; readonly at: number } | undefined
+  const isCurrent = ({ facts, at }: NonNullable<typeof known>) =>
+    appliedSeq ? facts.appliedSeq === String(appliedSeq()) : at === store.changes
   return {
     dialect: clickhouse,
     limits,
     async facts() {
-      if (known && appliedSeq && known.appliedSeq === String(appliedSeq())) return known
-      known = await readFacts(store, known)
-      return known
+      if (known && isCurrent(known)) return known.facts
+      const at = store.changes
+      known = { facts: await readFacts(store, known?.facts), at }
+      return known.facts
     },
     events: () => store.alone(() => readEvents(store)),
     properties: () => store.alone(() => readProperties(store)),

@@ -4,6 +4,8 @@ import { clickHouseTables } from './schema.ts'
 
 /** A project's rows on a server, for one process. */
 export interface ProjectStore extends Connection {
+  /** Grows when a change begins and when it ends: as long as it is the same, this process has changed nothing. */
+  readonly changes: number
   /** Serializes changes that others must see together, and consistent reads of several tables. */
   alone<T>(work: () => Promise<T>): Promise<T>
   /** Numbers changes: rows with higher numbers win. */
@@ -19,8 +21,20 @@ export function projectStore(client: ClickHouseClient, project: number, nextChan
   const connection = connectionOf(client, project)
   let last: Promise<number> | null = null
   let turn: Promise<unknown> = Promise.resolve()
+  let changes = 0
   return {
     ...connection,
+    get changes() {
+      return changes
+    },
+    async run(...statement) {
+      changes++
+      try {
+        await connection.run(...statement)
+      } finally {
+        changes++
+      }
+    },
     alone(work) {
       const next = turn.then(work, work)
       turn = next

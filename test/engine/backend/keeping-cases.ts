@@ -108,7 +108,13 @@ export async function personIds(project: LocalProject): Promise<string[]> {
 export const errors: unknown[] = []
 
 export const openWith = (clock: { now: number }, engine?: EngineChoice, dataDir = ':memory:'): Promise<LocalWaymark> =>
-  open({ dataDir, clock: () => new Date(clock.now), ...(engine ? { engine } : {}), onError: (error) => void errors.push(error) })
+  open({
+    dataDir,
+    clock: () => new Date(clock.now),
+    ...(engine ? { engine } : {}),
+    dataRetention: { runs: false }, // a minute after it was opened it would remove what a test is about to remove
+    onError: (error) => void errors.push(error),
+  })
 
 /** Events, persons and groups with a property that they are to lose, or without it from the beginning. */
 export async function sendWithSecrets(project: LocalProject, seed: number, secretsToo: boolean): Promise<void> {

@@ -3,7 +3,7 @@ import type { CohortAnswer, CohortPersonAnswer } from '../../doors/answers/cohor
 import { CohortForm } from '../cohorts/cohort-form.tsx'
 import { HelpLink } from '../docs/help-link.tsx'
 import { ApiError, get, post, remove } from '../lib/api.ts'
-import { momentText, numberText } from '../lib/format.ts'
+import { counted, momentText, numberText } from '../lib/format.ts'
 import type { PageProps } from '../lib/page.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
@@ -128,7 +128,8 @@ function CohortPage({ id }: { id: string }) {
         )}
       </PageHead>
       <p class="note">
-        <a href={linkTo(link('cohorts'))}>Cohorts</a> · {cohort.is_static ? 'static' : 'dynamic'} · {numberText(cohort.count)} people
+        <a href={linkTo(link('cohorts'))}>Cohorts</a> · {cohort.is_static ? 'static' : 'dynamic'} ·{' '}
+        {counted(cohort.count, 'person', 'people')}
         {cohort.last_calculation ? ` as of ${momentText(cohort.last_calculation, timezone)}` : ''}
       </p>
       {cohort.description !== '' && <p class="wrap">{cohort.description}</p>}

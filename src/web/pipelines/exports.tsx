@@ -28,13 +28,18 @@ import {
 } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { Dialog, Empty, ErrorBox, Working } from '../ui/parts.tsx'
-import { DestinationFields, settingsFrom } from './destination-fields.tsx'
+import { DestinationFields, destinationName, settingsFrom } from './destination-fields.tsx'
 import { Logs, LogsInDialog } from './plugin.tsx'
 
 const isActive = (status: string) => /^(Starting|Running|FailedRetryable)$/.test(status)
 const tone = (status: string) =>
   status === 'Completed' ? 'good' : /^Failed|TimedOut|Terminated/.test(status) ? 'bad' : isActive(status) ? 'warn' : ''
-const StatusBadge = ({ status }: { status: string }) => <span class={`state ${tone(status)}`}>{status}</span>
+const stateWords: Readonly<Record<string, string>> = {
+  ContinuedAsNew: 'Continued',
+  FailedRetryable: 'Failed, is retried',
+  TimedOut: 'Timed out',
+}
+const StatusBadge = ({ status }: { status: string }) => <span class={`state ${tone(status)}`}>{stateWords[status] ?? status}</span>
 
 const intervals = [
   { value: 'hour', label: 'Every hour' },
@@ -67,7 +72,7 @@ export function ExportsList() {
         what="batch exports"
         head={[
           { title: 'Name', by: ({ name }) => name },
-          { title: 'Destination', by: ({ destination }) => destination.type },
+          { title: 'Destination', by: ({ destination }) => destinationName(destination.type) },
           { title: 'Rows', by: ({ model }) => model },
           { title: 'Interval', by: ({ interval }) => interval },
           'State',
@@ -88,7 +93,7 @@ export function ExportsList() {
               <td class="wrap">
                 <a href={linkTo(link(`pipelines/exports/${one.id}`))}>{one.name}</a>
               </td>
-              <td>{one.destination.type}</td>
+              <td>{destinationName(one.destination.type)}</td>
               <td>{labelOf(models, one.model)}</td>
               <td>{labelOf(intervals, one.interval)}</td>
               <td>
@@ -152,7 +157,7 @@ export function NewExport() {
           of={['destination', 'destination.type']}
           label="Destination"
           value={destination.type}
-          options={destinations.map((one) => ({ value: one.type, label: `${one.type}: ${one.summary}` }))}
+          options={destinations.map((one) => ({ value: one.type, label: `${destinationName(one.type)}: ${one.summary}` }))}
           onChange={setType}
         />
         <CommonFields of={null} />
@@ -225,7 +230,7 @@ export function ExportPage({ place, id }: { place: Place; id: string }) {
         <h2>{value.name}</h2>
         <p>
           <span class={`state ${value.paused ? '' : 'good'}`}>{value.paused ? 'paused' : 'on'}</span> {labelOf(models, value.model)} to{' '}
-          {value.destination.type}, {labelOf(intervals, value.interval).toLowerCase()}
+          {destinationName(value.destination.type)}, {labelOf(intervals, value.interval).toLowerCase()}
         </p>
         {value.paused && value.paused_reason && <p class="warning">{value.paused_reason}</p>}
         {failure}

@@ -13,6 +13,7 @@ import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { Ago } from '../ui/ago.tsx'
+import { ForMembers } from '../ui/for-members.tsx'
 import {
   CheckField,
   ChoiceField,
@@ -62,9 +63,11 @@ export function ExportsList() {
     <section class="block">
       <div class="head-row">
         <h2>Batch exports</h2>
-        <a class="button primary" href={linkTo(link('pipelines/exports/new'))}>
-          New export
-        </a>
+        <ForMembers>
+          <a class="button primary" href={linkTo(link('pipelines/exports/new'))}>
+            New export
+          </a>
+        </ForMembers>
       </div>
       <p class="note">They copy events, people or sessions to files, buckets and databases, an interval at a time.</p>
       <ListTable
@@ -82,7 +85,9 @@ export function ExportsList() {
           <Empty title="No batch export yet">
             <p>
               The first one needs a destination, such as a bucket or a database.{' '}
-              <a href={linkTo(link('pipelines/exports/new'))}>Choose one</a>
+              <ForMembers>
+                <a href={linkTo(link('pipelines/exports/new'))}>Choose one</a>
+              </ForMembers>
             </p>
           </Empty>
         }
@@ -211,7 +216,7 @@ function TestSteps({ destination, exportId }: { destination: DestinationAnswer; 
 }
 
 export function ExportPage({ place, id }: { place: Place; id: string }) {
-  const { api, link } = useProject()
+  const { api, link, mayChange } = useProject()
   const path = api(`batch_exports/${encodeURIComponent(id)}/`)
   const { value, error, reload } = useLoaded((signal) => get<BatchExportAnswer>(path, signal), [id])
   const { value: destinations } = useDestinations()
@@ -234,40 +239,43 @@ export function ExportPage({ place, id }: { place: Place; id: string }) {
         </p>
         {value.paused && value.paused_reason && <p class="warning">{value.paused_reason}</p>}
         {failure}
-        <div class="row">
-          {value.paused ? (
-            <DialogButton label="Continue…" title="Continue the export">
-              {(close) => (
-                <Form
-                  submit="Continue"
-                  send={async (form) => {
-                    await post(`${path}unpause/`, { backfill: isChecked(form, 'backfill') })
-                    refresh()
-                    close()
-                  }}
-                >
-                  <CheckField name="backfill" label="Also export the time in which it was paused" value />
-                </Form>
-              )}
-            </DialogButton>
-          ) : (
-            <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}pause/`).then(refresh))}>
-              Pause
-            </button>
-          )}
-          <BackfillButton path={path} onMade={refresh} />
-          <ConfirmButton
-            label="Delete…"
-            title={`Delete ${value.name}`}
-            submit="Delete"
-            action={async () => {
-              await remove(path)
-              go(linkTo(link('pipelines/exports')))
-            }}
-          >
-            <p>Its runs end. What it has exported stays where it is.</p>
-          </ConfirmButton>
-        </div>
+        <ForMembers>
+          {' '}
+          <div class="row">
+            {value.paused ? (
+              <DialogButton label="Continue…" title="Continue the export">
+                {(close) => (
+                  <Form
+                    submit="Continue"
+                    send={async (form) => {
+                      await post(`${path}unpause/`, { backfill: isChecked(form, 'backfill') })
+                      refresh()
+                      close()
+                    }}
+                  >
+                    <CheckField name="backfill" label="Also export the time in which it was paused" value />
+                  </Form>
+                )}
+              </DialogButton>
+            ) : (
+              <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}pause/`).then(refresh))}>
+                Pause
+              </button>
+            )}
+            <BackfillButton path={path} onMade={refresh} />
+            <ConfirmButton
+              label="Delete…"
+              title={`Delete ${value.name}`}
+              submit="Delete"
+              action={async () => {
+                await remove(path)
+                go(linkTo(link('pipelines/exports')))
+              }}
+            >
+              <p>Its runs end. What it has exported stays where it is.</p>
+            </ConfirmButton>
+          </div>
+        </ForMembers>
       </section>
       <Runs path={path} key={`runs ${round}`} onChange={refresh} />
       <Backfills path={path} key={`backfills ${round}`} onChange={refresh} />
@@ -277,6 +285,7 @@ export function ExportPage({ place, id }: { place: Place; id: string }) {
           <Form
             submit="Save"
             done="Saved"
+            isReadOnly={!mayChange}
             send={async (form) => {
               await patch(path, {
                 ...commonFrom(form),
@@ -357,15 +366,17 @@ function Runs({ path, onChange }: { path: string; onChange: () => void }) {
                 <button type="button" onClick={() => setShown(run)}>
                   Log
                 </button>
-                {isActive(run.status) ? (
-                  <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}runs/${run.id}/cancel/`).then(onChange))}>
-                    Cancel
-                  </button>
-                ) : (
-                  <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}runs/${run.id}/retry/`).then(onChange))}>
-                    Retry
-                  </button>
-                )}
+                <ForMembers>
+                  {isActive(run.status) ? (
+                    <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}runs/${run.id}/cancel/`).then(onChange))}>
+                      Cancel
+                    </button>
+                  ) : (
+                    <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}runs/${run.id}/retry/`).then(onChange))}>
+                      Retry
+                    </button>
+                  )}
+                </ForMembers>
               </div>
             </td>
           </tr>
@@ -386,7 +397,7 @@ function Runs({ path, onChange }: { path: string; onChange: () => void }) {
 }
 
 function Backfills({ path, onChange }: { path: string; onChange: () => void }) {
-  const { timezone } = useProject()
+  const { timezone, mayChange } = useProject()
   const list = useList<BackfillAnswer>(`${path}backfills/?limit=25`)
   const { act, isBusy, failure } = useAction()
   if (list.rows?.length === 0) return null
@@ -415,7 +426,7 @@ function Backfills({ path, onChange }: { path: string; onChange: () => void }) {
               {one.progress.finished_runs} of {one.progress.total_runs}
             </td>
             <td>
-              {isActive(one.status) && (
+              {mayChange && isActive(one.status) && (
                 <button
                   type="button"
                   disabled={isBusy}

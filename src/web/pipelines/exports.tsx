@@ -7,7 +7,7 @@ import type {
   ExportStepAnswer,
   ExportStepsAnswer,
 } from '../../doors/answers/batch-exports.ts'
-import { get, patch, post, remove } from '../lib/api.ts'
+import { ApiError, get, patch, post, remove } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
@@ -28,7 +28,7 @@ import {
   useAction,
 } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
-import { Dialog, Empty, ErrorBox, Working } from '../ui/parts.tsx'
+import { Dialog, Empty, ErrorBox, NotHere, Working } from '../ui/parts.tsx'
 import { DestinationFields, destinationName, settingsFrom } from './destination-fields.tsx'
 import { Logs, LogsInDialog } from './plugin.tsx'
 
@@ -226,6 +226,14 @@ export function ExportPage({ place, id }: { place: Place; id: string }) {
     reload()
     setRound((before) => before + 1)
   }
+  if (error instanceof ApiError && error.status === 404)
+    return (
+      <NotHere title="There is no such batch export">
+        <p>
+          <a href={linkTo(link('pipelines/exports'))}>All batch exports</a>
+        </p>
+      </NotHere>
+    )
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading the export" />
   const destination = destinations?.find(({ type }) => type === value.destination.type)

@@ -10,7 +10,7 @@ import type {
 } from '../../doors/answers/plugins.ts'
 import { EventName } from '../data/event-name.tsx'
 import { FileField } from '../files/file-field.tsx'
-import { get, patch, post, remove } from '../lib/api.ts'
+import { ApiError, get, patch, post, remove } from '../lib/api.ts'
 import { counted, momentText, numberText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { type CurrentProject, useProject } from '../lib/session.ts'
@@ -22,7 +22,7 @@ import { At } from '../ui/field-errors.tsx'
 import { ForMembers } from '../ui/for-members.tsx'
 import { CheckField, ChoiceField, ConfirmButton, Form, isChecked, TextField, useAction } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
-import { ErrorBox, Field, Working } from '../ui/parts.tsx'
+import { ErrorBox, Field, NotHere, Working } from '../ui/parts.tsx'
 import { type ConfigField, fieldsOf, problemText } from './records.ts'
 import { SourceEditor } from './source.tsx'
 import { WebhookAddress } from './webhook.tsx'
@@ -156,6 +156,18 @@ function ConfigForm({
   )
 }
 
+function NotRead({ error, retry }: { error: Error; retry: () => void }) {
+  const { link } = useProject()
+  if (!(error instanceof ApiError) || error.status !== 404) return <ErrorBox error={error} retry={retry} />
+  return (
+    <NotHere title="There is no such plugin here">
+      <p>
+        <a href={linkTo(link('pipelines/plugins'))}>All plugins</a>
+      </p>
+    </NotHere>
+  )
+}
+
 const nameOf = (plugin: PluginAnswer) => plugin.name ?? `Plugin ${plugin.id}`
 
 /** The first settings of a plugin that is installed. */
@@ -163,7 +175,7 @@ export function NewPluginConfig({ pluginId }: { pluginId: number }) {
   const { api, link } = useProject()
   const own = useOrganization()
   const { value, error, reload } = useLoaded((signal) => get<PluginAnswer>(own.api(`plugins/${pluginId}/`), signal), [pluginId])
-  if (error) return <ErrorBox error={error} retry={reload} />
+  if (error) return <NotRead error={error} retry={reload} />
   if (!value) return <Working what="Reading the plugin" />
   return (
     <>
@@ -236,7 +248,7 @@ export function PluginPage({ place, configId }: { place: Place; configId: number
   const own = useOrganization()
   const { value, error, reload } = useLoaded((signal) => load(project, configId, signal), [configId])
   const { act, failure } = useAction()
-  if (error) return <ErrorBox error={error} retry={reload} />
+  if (error) return <NotRead error={error} retry={reload} />
   if (!value?.plugin_info) return <Working what="Reading the plugin" />
   const plugin = value.plugin_info
   const problem = problemText(value.error)

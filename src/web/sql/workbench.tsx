@@ -93,14 +93,7 @@ export function Workbench({ opened, written, keeps, onSaved, side, onSide }: Pro
         {opened.insight && (
           <OfInsight insight={opened.insight} answered={answered} beforeLeaving={address.forget} onFailure={runs.setError} />
         )}
-        <ForMembers>
-          <button type="button" onClick={() => setDialog('view')}>
-            Save as
-          </button>
-          <button type="button" onClick={() => setDialog('insight')} disabled={runs.done === null}>
-            Save as insight
-          </button>
-        </ForMembers>
+        <SaveButtons hasAnswer={runs.done !== null} onOpen={setDialog} />
         {opened.insight && (
           <button type="button" onClick={() => setDialog('share')}>
             Share
@@ -171,6 +164,17 @@ export function Workbench({ opened, written, keeps, onSaved, side, onSide }: Pro
     </>
   )
 }
+
+const SaveButtons = ({ hasAnswer, onOpen }: { hasAnswer: boolean; onOpen: (what: 'view' | 'insight') => void }) => (
+  <ForMembers>
+    <button type="button" onClick={() => onOpen('view')}>
+      Save as
+    </button>
+    <button type="button" onClick={() => onOpen('insight')} disabled={!hasAnswer}>
+      Save as insight
+    </button>
+  </ForMembers>
+)
 
 /** Of the insight whose statement is open: the way back, with the changes or without. `answered`: as it would be kept; null until it has run. */
 function OfInsight({

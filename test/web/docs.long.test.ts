@@ -42,6 +42,8 @@ describe.skipIf(!hasBrowser)('the documentation in a browser', () => {
 
   test('the reference has the routes with fields, scope and an example with this address', async () => {
     await open('docs/api')
+    await page.getByRole('heading', { name: 'domains' }).waitFor()
+    expect(await page.locator('main').textContent()).not.toContain('`')
     await page.getByRole('searchbox', { name: 'Search the API' }).fill('saves filters')
     const call = page.getByRole('region', { name: 'saved filters' })
     await call.getByText('Saves filters under a name').click()

@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     const wrong: string[] = []
     for (const path of paths) {
       await open(page, web.facts.project_id, path)
-      const seen = await page.evaluate<{ width: number; widest: string; nodes: number; failed: boolean }>(`(() => {
+      const seen = await page.evaluate<{ width: number; widest: string; nodes: number; failed: boolean; over: string | null }>(`(() => {
         const inScroller = (one) => { for (let at = one.parentElement; at && at !== document.documentElement; at = at.parentElement) if (getComputedStyle(at).overflowX !== 'visible') return true }
         const wide = [...document.querySelectorAll('main *, nav *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !inScroller(one))
         return {
@@ -137,11 +137,14 @@ describe.skipIf(!hasBrowser)('every page', () => {
           widest: wide.slice(0, 3).map((one) => one.tagName + '.' + (one.className.baseVal ?? one.className)).join(' > '),
           nodes: document.querySelectorAll('main img[src=x], main script, nav img[src=x], nav script').length,
           failed: document.querySelector('main').textContent.includes('This page failed'),
+          over: [...document.querySelectorAll('main table.rows td')].find((cell) =>
+            getComputedStyle(cell).overflowX === 'visible' && cell.scrollWidth > cell.clientWidth + 1)?.textContent.slice(0, 60) ?? null,
         }
       })()`)
       if (seen.width !== width) wrong.push(`${path} is ${seen.width} wide: ${seen.widest}`)
       if (seen.nodes > 0) wrong.push(`${path} has nodes from names`)
       if (seen.failed) wrong.push(`${path} failed`)
+      if (seen.over !== null) wrong.push(`${path} has a cell whose text lies over the next one: ${seen.over}`)
     }
     expect(wrong).toEqual([])
     expect(await page.evaluate('[globalThis.hacked ?? null, violations]')).toEqual([null, []])

@@ -118,6 +118,18 @@ describe.skipIf(!hasBrowser)('errors at fields', () => {
     expect(await page.locator('[aria-invalid=true]').count()).toBe(0)
   })
 
+  test('of a group of fields: below its title, and no field leaves it', async () => {
+    await open('settings/keys')
+    await page.getByLabel('What it is for').fill('Reporting')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    const group = page.getByRole('group', { name: 'What it may do' })
+    await isAt(group.getByRole('button', { name: 'Read only' }), 'Choose what the key may do.')
+    const frame = (await group.boundingBox())!
+    const presets = (await group.getByRole('group', { name: 'Presets' }).boundingBox())!
+    expect(presets.x + presets.width).toBeLessThanOrEqual(frame.x + frame.width)
+    expect(presets.height).toBeLessThan(100)
+  })
+
   test('of an alert: bounds, and whom to tell', async () => {
     const insight = await web.api<{ id: number; short_id: string }>('POST', `/api/projects/${web.demo}/insights/`, {
       name: 'Watched',
@@ -235,7 +247,7 @@ describe.skipIf(!hasBrowser)('errors at fields', () => {
         await main().getByRole('button', { name: 'Create', exact: true }).click()
       },
       () => main().getByRole('button', { name: 'Read only' }),
-      /required/,
+      /^Choose what the key may do\.$/,
     ],
   ]
   test.each(forms)('of %s', async (_, path, fill, field, text) => {

@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('plugins in a browser', () => {
     await page.getByRole('button', { name: 'Save the source' }).click()
     await page.getByText('Saved', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Retry all that gave up' }).click()
-    await page.getByText('2 are delivered again.').waitFor()
+    await page.getByText('2 events are delivered again.').waitFor()
     await expect.poll(failed).toBe(0)
     const arrived = async () => {
       await page.getByRole('button', { name: 'Refresh' }).click()
@@ -174,9 +174,10 @@ describe.skipIf(!hasBrowser)('plugins in a browser', () => {
     )
     await open('pipelines/exports/new')
     expect(destinations.length).toBeGreaterThan(5)
+    const names: Readonly<Record<string, string>> = { LocalFiles: 'Local files', NoOp: 'Nowhere' }
     for (const { type, config_schema, secrets } of destinations) {
       await page.getByRole('combobox', { name: 'Destination' }).selectOption(type)
-      const form = page.getByRole('group', { name: type, exact: true })
+      const form = page.getByRole('group', { name: names[type] ?? type, exact: true })
       await form.waitFor()
       for (const name of Object.keys(config_schema.properties)) {
         const field = form.locator(`[name="destination__config__${name}"]`)

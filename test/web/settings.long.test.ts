@@ -289,7 +289,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
   test('an export is tested, created, paused, backfilled, and its run has the rows of the project', async () => {
     await open('pipelines/exports/new')
     await page.getByRole('combobox', { name: 'Destination' }).selectOption('NoOp')
-    await page.getByRole('group', { name: 'NoOp' }).waitFor()
+    await page.getByRole('group', { name: 'Nowhere' }).waitFor()
     await page.getByLabel('Name').fill('To nowhere')
     await page.getByLabel('Interval').selectOption('week')
     await page.getByRole('button', { name: 'Test these settings' }).click()

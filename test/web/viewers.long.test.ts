@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessibilityFindings, forgetRefusals, hasBrowser, openWeb, pagesShown, type Web, waymarkIn } from './browser.ts'
+import { pagePaths } from './page-paths.ts'
+
+/** Names of buttons that change something. */
+const changing =
+  /^(Save(?!d)|Create|Invite|Install|Add|Verify|Switch|Remove|Delete|Withdraw|New |Write a plugin|Choose a file|Pause|Uninstall|Rotate|Make it private|Merge|Split|Edit|\+ Add a property)/
 
 describe.skipIf(!hasBrowser)('a viewer in a browser', () => {
   let web: Web
@@ -60,6 +65,53 @@ describe.skipIf(!hasBrowser)('a viewer in a browser', () => {
       )
       .toMatchObject([{ level: 1 }])
     await boss.context().close()
+    forgetRefusals(web)
+  })
+
+  test('is offered no changes on any page', async () => {
+    const base = `/api/projects/${web.facts.project_id}/`
+    const { organization, api_token } = await web.api<{ organization: string; api_token: string }>('GET', base)
+    await web.api('POST', `/api/organizations/${organization}/invites/`, { target_email: 'new@example.com' })
+    const plugin = await web.api<{ id: number }>('POST', `/api/organizations/${organization}/plugins/`, {
+      plugin_type: 'source',
+      name: 'Kept',
+    })
+    await web.api('PATCH', `/api/organizations/${organization}/plugins/${plugin.id}/update_source/`, {
+      'index.ts': 'export const processEvent = (event) => event',
+      'plugin.json': JSON.stringify({ name: 'Kept', config: [{ key: 'k', name: 'Key', type: 'string' }] }),
+    })
+    const config = await web.api<{ id: number }>('POST', `${base}plugin_configs/`, { plugin: plugin.id, enabled: true, order: 1 })
+    await web.api('POST', '/batch/', {
+      api_key: api_token,
+      batch: [{ event: 'hello', distinct_id: 'someone', properties: { $set: { plan: 'pro' } } }],
+    })
+    await waymarkIn(web)('users', 'create', '--organization', organization, '--email', 'eve@example.com', '--level', 'viewer')
+    const { url } = await waymarkIn(web)('users', 'link', '--email', 'eve@example.com', '--keep-access')
+    const page = await web.page()
+    await page.goto(url)
+    await page.getByLabel('New password').fill('looks and asks')
+    await page.keyboard.press('Enter')
+    await pagesShown(page)
+    const main = page.locator('main')
+    const offered: string[] = []
+    for (const path of [...pagePaths, `pipelines/plugins/${config.id}`, 'people/by-id?distinct_id=someone']) {
+      await page.goto(`${web.facts.url}/#/project/${web.facts.project_id}/nothing`)
+      await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+      await page.goto(`${web.facts.url}/#/project/${web.facts.project_id}/${path}`)
+      await main.getByRole('heading').or(main.getByRole('alert')).first().waitFor()
+      await expect.poll(() => main.locator('.working').count(), { message: path }).toBe(0)
+      const buttons = main.getByRole('button', { name: changing, disabled: false })
+      const links = main.getByRole('link', { name: /^(New (export|cohort|flag)|Configure|Choose one|Make the first one)$/ })
+      for (const text of [...(await buttons.allTextContents()), ...(await links.allTextContents())]) offered.push(`${path}: ${text}`)
+    }
+    // Of their own: an organization that they make, their account and its keys, and a list that stands still for them.
+    const own = /^(settings\/(organization|account|keys)|live): /
+    expect(offered.filter((one) => !own.test(one))).toEqual([])
+    await page.goto(`${web.facts.url}/#/project/${web.facts.project_id}/settings/project`)
+    await page.getByText('Only members can change this.').waitFor()
+    expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true)
+    expect(await accessibilityFindings(page)).toEqual([])
+    await page.context().close()
     forgetRefusals(web)
   })
 })

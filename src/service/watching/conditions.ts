@@ -203,7 +203,7 @@ export const conditions: { readonly [N in WatchName]: Condition } = {
   quota: condition<Measured['quotas'][number]>({
     of: 'project',
     title: 'The limit of events a day is nearly reached',
-    summary: 'The project has taken 80 % of its events for today. It does not repeat this for three days after it ended.',
+    summary: 'The project has taken 80% of its events for today. It does not repeat this for three days after it ended.',
     measure: ({ quotas }) => quotas.map((value) => ({ subject: ofProject(value.project), value })),
     begins: ({ taken, limit }) =>
       taken < quotaBegins * limit

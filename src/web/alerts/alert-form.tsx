@@ -5,6 +5,7 @@ import type { AlertAnswer } from '../../doors/answers/notifications.ts'
 import type { UserAnswer } from '../../doors/answers/users.ts'
 import { unwrapped } from '../insights/query.ts'
 import { get, type Page, patch, post, type Query } from '../lib/api.ts'
+import { inPercent } from '../lib/format.ts'
 import { sendsMail } from '../lib/mail.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
@@ -60,7 +61,7 @@ export function AlertForm({
   const shownUnit = percent ? ' (%)' : unit === '' ? '' : ` (${unit})`
   const bound = (name: keyof Bounds): string | undefined => {
     const value = rule?.bounds?.[name]
-    return value == null ? undefined : String(rule?.type === 'percentage' ? value * 100 : value)
+    return value == null ? undefined : String(rule?.type === 'percentage' ? inPercent(value) : value)
   }
   const told = new Set(kept?.subscribed_users.map(({ id }) => id))
   const index = String((kept?.config as { readonly series_index?: number } | null | undefined)?.series_index ?? options[0]!.value)

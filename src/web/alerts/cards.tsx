@@ -2,13 +2,23 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AlertAnswer, SubscriptionAnswer } from '../../doors/answers/notifications.ts'
 import { patch, post, remove } from '../lib/api.ts'
-import { momentText, numberText } from '../lib/format.ts'
+import { capital, momentText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { ConfirmButton, DialogButton, RemoveButton, useAction } from '../ui/forms.tsx'
 import { EditAlert } from './alert-form.tsx'
 import { Deliveries, useTest } from './deliveries.tsx'
-import { boundsText, checkIntervals, conditions, isBeingChecked, isWrong, lastDeliveryText, sendingOf, stateOf } from './notified.ts'
+import {
+  alertName,
+  boundsText,
+  checkIntervals,
+  comparedText,
+  isBeingChecked,
+  isWrong,
+  lastDeliveryText,
+  sendingOf,
+  stateOf,
+} from './notified.ts'
 
 /** `hasLink`: where it is not seen which insight or dashboard it is about. */
 interface CardProps {
@@ -80,7 +90,7 @@ export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { a
   const path = `alerts/${alert.id}/`
   const { act, isBusy, failure } = useAction()
   const change = (fields: object) => act(() => patch(api(path), fields).then(onChanged))
-  const name = alert.name || conditions.find(({ value }) => value === alert.condition.type)?.label || 'Alert'
+  const name = alertName(alert)
   const state = stateOf(alert)
   const { insight } = alert
   const actions = (
@@ -142,7 +152,7 @@ export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { a
     <Card
       name={name}
       state={state}
-      bounds={boundsText(alert.threshold.configuration)}
+      bounds={boundsText(alert)}
       path={path}
       latest={alert.last_delivery}
       failure={failure}
@@ -161,7 +171,7 @@ export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { a
       <p class="note">
         {checkIntervals.find(({ value }) => value === alert.calculation_interval)?.label}.{' '}
         {alert.last_checked_at
-          ? `Last check: ${momentText(alert.last_checked_at, timezone)}, value ${alert.last_value === null ? 'none' : numberText(alert.last_value)}.`
+          ? `Last check: ${momentText(alert.last_checked_at, timezone)}, value ${alert.last_value === null ? 'none' : comparedText(alert.last_value, alert)}.`
           : isBeingChecked(alert)
             ? 'Checking…'
             : 'Not checked yet.'}
@@ -176,7 +186,7 @@ export function SubscriptionCard({ subscription: one, hasLink = false, onChanged
   const { api, link, timezone } = useProject()
   const path = `subscriptions/${one.id}/`
   const { act, isBusy, failure } = useAction()
-  const name = one.title || one.summary
+  const name = one.title || capital(one.summary)
   const state = sendingOf(one)
   const actions = (
     <>
@@ -215,7 +225,7 @@ export function SubscriptionCard({ subscription: one, hasLink = false, onChanged
         </p>
       )}
       <p class="note wrap">
-        {one.summary} to {one.target_value}.
+        {capital(one.summary)} to {one.target_value}.
         {one.next_delivery_date ? ` Next: ${momentText(one.next_delivery_date, timezone)}.` : one.enabled ? ' It has ended.' : ''}
       </p>
     </Card>

@@ -27,7 +27,7 @@ function DeliveryTable({ of, version }: { of: string; version: number }) {
   const { act, isBusy, failure } = useAction()
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading deliveries" />
-  if (value.results.length === 0) return <p class="note">No data in this period</p>
+  if (value.results.length === 0) return <p class="note">Nothing was sent in the last 30 days.</p>
   return (
     <>
       {failure}

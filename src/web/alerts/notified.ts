@@ -1,5 +1,7 @@
 import type { AlertAnswer, DeliveryAnswer, LastDeliveryAnswer, SubscriptionAnswer } from '../../doors/answers/notifications.ts'
-import { momentText, numberText } from '../lib/format.ts'
+import { unwrapped } from '../insights/query.ts'
+import { counted, inPercent, momentText, numberText } from '../lib/format.ts'
+import { alertNumbers } from './alert-numbers.ts'
 
 // Alerts and subscriptions as the API gives them, and what pages say of them.
 
@@ -15,10 +17,31 @@ export const checkIntervals = [
   { value: 'monthly', label: 'Every month' },
 ]
 
-/** `more than 10`, in percent where the bounds are shares. */
-export function boundsText({ type, bounds: { lower, upper } }: AlertAnswer['threshold']['configuration']): string {
-  const shown = (bound: number) => (type === 'percentage' ? `${numberText(bound * 100)}%` : numberText(bound))
-  return [lower === null ? '' : `less than ${shown(lower)}`, upper === null ? '' : `more than ${shown(upper)}`].filter(Boolean).join(' or ')
+/** How an alert is called that was given no name. */
+export const alertName = ({ name, condition }: AlertAnswer): string =>
+  name || conditions.find(({ value }) => value === condition.type)?.label || 'Alert'
+
+/** A number that an alert compares: changes that are shares in percent, others in the unit of the insight. */
+export function comparedText(value: number, { condition, threshold, insight }: AlertAnswer): string {
+  // From zero, any change is more than each share of it.
+  if (Math.abs(value) === Number.MAX_VALUE) return value > 0 ? 'infinite' : 'infinitely negative'
+  if (condition.type !== 'absolute_value' && threshold.configuration.type === 'percentage') return `${numberText(inPercent(value))}%`
+  const unit = insight ? (alertNumbers(unwrapped(insight.query))?.unit ?? '') : ''
+  return `${numberText(value)}${unit === 's' ? ' s' : unit}`
+}
+
+const subjects: Readonly<Record<string, string>> = { relative_increase: 'an increase of ', relative_decrease: 'a decrease of ' }
+
+/** `more than 10`, `an increase of more than 10%`. */
+export function boundsText(alert: AlertAnswer): string {
+  const { lower, upper } = alert.threshold.configuration.bounds
+  const text = [
+    lower === null ? '' : `less than ${comparedText(lower, alert)}`,
+    upper === null ? '' : `more than ${comparedText(upper, alert)}`,
+  ]
+    .filter(Boolean)
+    .join(' or ')
+  return `${subjects[alert.condition.type] ?? ''}${text}`
 }
 
 /** Alerts are checked when they are made or changed. */
@@ -67,7 +90,7 @@ export function lastDeliveryText(last: LastDeliveryAnswer | null, timezone: stri
   if (!last) return 'No notice in the last 30 days.'
   const begin = `Last notice: ${momentText(last.created_at, timezone)}, `
   if (last.status === 'delivered') return `${begin}delivered.`
-  const others = last.delivered > 0 ? ` Delivered to ${numberText(last.delivered)} others.` : ''
+  const others = last.delivered > 0 ? ` Delivered to ${counted(last.delivered, 'other')}.` : ''
   if (last.status === 'waiting' && last.error === null) return `${begin}being sent to ${last.target}.${others}`
   const next = last.status === 'waiting' ? ` It is tried again at ${momentText(last.next_attempt_at, timezone)}.` : ''
   return `${begin}not delivered${last.status === 'waiting' ? ' yet' : ''} to ${last.target}: ${(last.error ?? 'no reason is known').replace(/\.$/, '')}.${next}${others}`

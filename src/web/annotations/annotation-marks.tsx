@@ -44,7 +44,7 @@ interface Props {
 
 /** A mark on the axis for each interval with annotations, and between them a place to click to add one. */
 export function AnnotationMarks({ chart, notes, width, top, bottom, at }: Props) {
-  const { timezone } = useProject()
+  const { timezone, mayChange } = useProject()
   const place = useContext(ChartPlaceContext)
   const [shown, setShown] = useState<number | null>(null)
   const [next, setNext] = useState<number | null>(null)
@@ -70,24 +70,26 @@ export function AnnotationMarks({ chart, notes, width, top, bottom, at }: Props)
   const begin = open === null ? null : spans[open]
   return (
     <>
-      <button
-        type="button"
-        class="add-note"
-        aria-label={`Add an annotation: ${chart.labels[next ?? count - 1] ?? ''}. Arrow keys choose the interval.`}
-        style={{ top: `${bottom}px`, height: `${axisHeight}px` }}
-        onPointerMove={follow}
-        onPointerLeave={() => setNext(null)}
-        onFocus={() => next === null && setNext(count - 1)}
-        onBlur={() => setNext(null)}
-        onKeyDown={steer}
-        onClick={add}
-      >
-        {next !== null && (
-          <span class={`tip${at(next) > width / 2 ? ' to-left' : ''}`} style={{ left: `${at(next)}px`, bottom: `${axisHeight}px` }}>
-            Add an annotation: {chart.labels[next]}
-          </span>
-        )}
-      </button>
+      {mayChange && (
+        <button
+          type="button"
+          class="add-note"
+          aria-label={`Add an annotation: ${chart.labels[next ?? count - 1] ?? ''}. Arrow keys choose the interval.`}
+          style={{ top: `${bottom}px`, height: `${axisHeight}px` }}
+          onPointerMove={follow}
+          onPointerLeave={() => setNext(null)}
+          onFocus={() => next === null && setNext(count - 1)}
+          onBlur={() => setNext(null)}
+          onKeyDown={steer}
+          onClick={add}
+        >
+          {next !== null && (
+            <span class={`tip${at(next) > width / 2 ? ' to-left' : ''}`} style={{ left: `${at(next)}px`, bottom: `${axisHeight}px` }}>
+              Add an annotation: {chart.labels[next]}
+            </span>
+          )}
+        </button>
+      )}
       <NoteLines notes={notes} width={width} top={top} bottom={bottom} at={at} />
       {[...notes].map(([index, own]) => (
         <button
@@ -118,7 +120,7 @@ export function AnnotationMarks({ chart, notes, width, top, bottom, at }: Props)
       {open !== null && begin && (
         <Dialog title={`Annotations, ${chart.labels[open]}`} onClose={() => setOpen(null)}>
           {notes.has(open) && <NoteList notes={notes.get(open)!} />}
-          <AnnotationForm annotation={null} at={beginOf(begin, timezone)} place={place} onSaved={() => setOpen(null)} />
+          {mayChange && <AnnotationForm annotation={null} at={beginOf(begin, timezone)} place={place} onSaved={() => setOpen(null)} />}
         </Dialog>
       )}
     </>

@@ -1,6 +1,6 @@
 import type { CohortAnswer } from '../../doors/answers/cohorts.ts'
 import { PropertyField } from '../insights/property-field.tsx'
-import { numberText } from '../lib/format.ts'
+import { counted } from '../lib/format.ts'
 import { Select } from '../ui/parts.tsx'
 
 // How a list becomes people: by their distinct ids, or by a property such as the address of mail.
@@ -31,8 +31,6 @@ export function FoundBy({ property, onChange }: { property: string | null; onCha
     </div>
   )
 }
-
-const counted = (count: number, one: string, many: string) => `${numberText(count)} ${count === 1 ? one : many}`
 
 /** Which values are nobody's. */
 export function Matched({ cohort: { name, count, matching }, onClose }: { cohort: CohortAnswer; onClose: () => void }) {

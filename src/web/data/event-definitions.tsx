@@ -5,6 +5,7 @@ import { agoText, momentText, numberText } from '../lib/format.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
+import { ForMembers } from '../ui/for-members.tsx'
 import { ListTable, Search, UnfoldButton, UnfoldingRow, useList } from '../ui/list-table.tsx'
 import { Empty, Select } from '../ui/parts.tsx'
 import { EventName } from './event-name.tsx'
@@ -79,9 +80,11 @@ export function EventDefinitions({ place }: { place: Place }) {
             </td>
             <td class="when">{momentText(one.created_at, timezone)}</td>
             <td class="number">
-              <UnfoldButton isOpen={open === one.id} label={`Edit ${one.name}`} onToggle={() => setOpen(open === one.id ? null : one.id)}>
-                Edit
-              </UnfoldButton>
+              <ForMembers>
+                <UnfoldButton isOpen={open === one.id} label={`Edit ${one.name}`} onToggle={() => setOpen(open === one.id ? null : one.id)}>
+                  Edit
+                </UnfoldButton>
+              </ForMembers>
             </td>
           </UnfoldingRow>
         )}

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ImportFormat } from '../../events/imports/format.ts'
 import { type Field, type FieldSource, type Mapping, neededFields } from '../../events/imports/formats/mapped.ts'
 import type { ImportedEvent } from '../../events/imports/record.ts'
-import { momentText, numberText } from '../lib/format.ts'
+import { counted, momentText, numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { Properties } from '../people/properties.tsx'
@@ -181,7 +181,7 @@ const Sample = ({ of = [] }: { of?: readonly unknown[] | undefined }) => (
 )
 
 function FirstRows({ preview: { rows, problems, unreadable, lookedAt, isWhole }, isBusy }: { preview: Preview; isBusy: boolean }) {
-  const of = isWhole ? `the ${numberText(lookedAt)} rows of the file` : `the first ${numberText(lookedAt)} rows`
+  const of = isWhole ? `the ${counted(lookedAt, 'row')} of the file` : `the first ${counted(lookedAt, 'row')}`
   return (
     <div class="preview" aria-busy={isBusy}>
       {rows.length > 0 && <EventRows rows={rows} />}

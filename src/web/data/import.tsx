@@ -32,7 +32,7 @@ function receivedText({ imported_events: all, removed_events: removed }: Histori
 
 /** Events of the past: a file from here, or the command. */
 export function Import() {
-  const { api, api_token, link, timezone } = useProject()
+  const { api, api_token, link, timezone, mayChange } = useProject()
   const list = useList<ImportAnswer>(api('imports/?limit=20'))
   const undone = list.rows?.reduce((sum, { removed_events: events }) => sum + (events ?? 0), 0) ?? 0
   const {
@@ -108,34 +108,38 @@ export function Import() {
           {agreed.approved_at !== null && `Approved ${momentText(agreed.approved_at, timezone)}.`}
         </p>
       )}
-      <section class="panel" aria-label="A file">
-        <h2>A file from this computer</h2>
-        <p>
-          Its first rows are shown before anything is stored. The same file can be imported again: what is stored already is not stored
-          twice.
-        </p>
-        <div class="import-file">
-          <Field label="File">
-            {(id) => (
-              <FileField
-                id={id}
-                disabled={isRunning}
-                about="CSV or JSON lines of your own, JSON lines of PostHog, Mixpanel or Amplitude, an access log of a web server; lines also as gzip"
-                isKept={false}
-                onFile={(file) => file && void look(file)}
-              />
-            )}
-          </Field>
-        </div>
-        {error && <ErrorBox error={error} />}
-        {run && <RunReport run={run} cancel={() => control.current?.abort()} retry={() => void start(run.opened, run.mapping)} />}
-        {opened && <ImportPreview opened={opened} onStart={(mapping) => void start(opened, mapping)} onLeave={() => setOpened(null)} />}
-        {run?.is === 'done' && (run.progress?.stored ?? 0) > 0 && (
+      {mayChange ? (
+        <section class="panel" aria-label="A file">
+          <h2>A file from this computer</h2>
           <p>
-            <a href={linkTo(link('data/events'))}>See the events</a>
+            Its first rows are shown before anything is stored. The same file can be imported again: what is stored already is not stored
+            twice.
           </p>
-        )}
-      </section>
+          <div class="import-file">
+            <Field label="File">
+              {(id) => (
+                <FileField
+                  id={id}
+                  disabled={isRunning}
+                  about="CSV or JSON lines of your own, JSON lines of PostHog, Mixpanel or Amplitude, an access log of a web server; lines also as gzip"
+                  isKept={false}
+                  onFile={(file) => file && void look(file)}
+                />
+              )}
+            </Field>
+          </div>
+          {error && <ErrorBox error={error} />}
+          {run && <RunReport run={run} cancel={() => control.current?.abort()} retry={() => void start(run.opened, run.mapping)} />}
+          {opened && <ImportPreview opened={opened} onStart={(mapping) => void start(opened, mapping)} onLeave={() => setOpened(null)} />}
+          {run?.is === 'done' && (run.progress?.stored ?? 0) > 0 && (
+            <p>
+              <a href={linkTo(link('data/events'))}>See the events</a>
+            </p>
+          )}
+        </section>
+      ) : (
+        <p class="note">Only members can import files.</p>
+      )}
       <ImportsList list={list} />
       <section class="panel" aria-label="The command">
         <h2>The command</h2>

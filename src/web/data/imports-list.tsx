@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import type { ImportAnswer } from '../../doors/answers/historical-import.ts'
 import { post } from '../lib/api.ts'
-import { agoText, momentText, numberText } from '../lib/format.ts'
+import { agoText, counted, momentText, numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { personName } from '../settings/organization-of.ts'
 import { ConfirmButton } from '../ui/forms.tsx'
@@ -16,8 +16,6 @@ const words: Readonly<Record<ImportAnswer['status'], string>> = {
 }
 const tone = (status: ImportAnswer['status']) => (status === 'done' ? ' good' : status === 'undone' ? '' : ' warn')
 const lookAgainMs = 1_000
-
-const counted = (count: number, one: string, many: string) => `${numberText(count)} ${count === 1 ? one : many}`
 
 function stateOf({ status, events, events_left, removed_events, removed_persons, latest_error }: ImportAnswer): string | null {
   if (status === 'undoing')

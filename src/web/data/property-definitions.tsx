@@ -9,6 +9,7 @@ import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { shownValue } from '../people/types.ts'
 import { useOrganization } from '../settings/organization-of.ts'
+import { ForMembers } from '../ui/for-members.tsx'
 import { ChoiceField, ConfirmButton, textOf } from '../ui/forms.tsx'
 import { ListTable, Search, UnfoldButton, UnfoldingRow, useList } from '../ui/list-table.tsx'
 import { Empty, ErrorBox, Select, Working } from '../ui/parts.tsx'
@@ -114,9 +115,11 @@ export function PropertyDefinitions({ place }: { place: Place }) {
               {one.last_seen_at ? agoText(one.last_seen_at) : '–'}
             </td>
             <td class="number">
-              <UnfoldButton isOpen={open === one.id} label={`Edit ${one.name}`} onToggle={() => setOpen(open === one.id ? null : one.id)}>
-                Edit
-              </UnfoldButton>
+              <ForMembers>
+                <UnfoldButton isOpen={open === one.id} label={`Edit ${one.name}`} onToggle={() => setOpen(open === one.id ? null : one.id)}>
+                  Edit
+                </UnfoldButton>
+              </ForMembers>
             </td>
           </UnfoldingRow>
         )}

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { WithCode } from '../data/with-code.tsx'
 import { get } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
@@ -51,7 +52,9 @@ export function ApiReference({ search }: { search: string }) {
       {groups.map((group) => (
         <section key={group.name} aria-label={group.name.replaceAll('_', ' ')}>
           <h2>{group.name.replaceAll('_', ' ')}</h2>
-          <p class="note">{group.description.replace(/ \(\[[^\]]*\]\([^)]*\)\)/, '')}</p>
+          <p class="note">
+            <WithCode text={group.description.replace(/ \(\[[^\]]*\]\([^)]*\)\)/, '')} />
+          </p>
           {group.calls.map((one) => (
             <CallOf key={`${one.method} ${one.path}`} call={one} />
           ))}
@@ -68,7 +71,10 @@ function CallOf({ call: { method, path, operation } }: { call: Call }) {
   return (
     <details class="api-call" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <code>{method}</code> <code>{path}</code> <span class="note">{operation.summary.replaceAll('`', '')}</span>
+        <code>{method}</code> <code>{path}</code>{' '}
+        <span class="note">
+          <WithCode text={operation.summary} />
+        </span>
       </summary>
       {isOpen && <Details method={method} path={path} operation={operation} />}
     </details>
@@ -129,7 +135,9 @@ function Names({ title, names }: { title: string; names: readonly (readonly [nam
             <dt>
               <code>{name}</code> <span class="note">{type}</span>
             </dt>
-            <dd>{about.replaceAll('`', '')}</dd>
+            <dd>
+              <WithCode text={about} />
+            </dd>
           </div>
         ))}
       </dl>

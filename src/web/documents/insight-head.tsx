@@ -10,6 +10,7 @@ import { useProject } from '../lib/session.ts'
 import { offerUndo } from '../lib/undo.ts'
 import { startDownload } from '../sql/download.ts'
 import { AboutDocument } from '../ui/about-document.tsx'
+import { ForMembers } from '../ui/for-members.tsx'
 import { Refused } from '../ui/forms.tsx'
 import { InPlace } from '../ui/in-place.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -108,11 +109,13 @@ export function InsightHead(props: Props) {
             Query
           </button>
         )}
-        {!saved && <AsTile query={query} onDialog={onDialog} tryTo={tryTo} />}
         {!saved && (
-          <button type="button" class={board === null ? 'primary' : ''} onClick={() => onDialog('save')}>
-            Save
-          </button>
+          <ForMembers>
+            <AsTile query={query} onDialog={onDialog} tryTo={tryTo} />
+            <button type="button" class={board === null ? 'primary' : ''} onClick={() => onDialog('save')}>
+              Save
+            </button>
+          </ForMembers>
         )}
         <MoreMenu {...props} onFailure={setFailure} onRemove={() => tryTo(remove())} canChange={canChange} />
       </PageHead>
@@ -150,7 +153,7 @@ function MoreMenu({
   onFailure,
   onRemove,
 }: Props & { canChange: boolean; onFailure: (error: Error) => void; onRemove: () => void }) {
-  const { api, timezone } = useProject()
+  const { api, timezone, mayChange } = useProject()
   const picture = (format: PictureFormat) =>
     downloadPicture({ query, answer: answer!, title, description: saved?.description ?? '', timezone }, format).catch(onFailure)
   return (
@@ -160,7 +163,7 @@ function MoreMenu({
           Query
         </button>
       )}
-      {saved && (
+      {saved && mayChange && (
         <button type="button" class="plain" onClick={() => onDialog('save')}>
           Save a copy
         </button>

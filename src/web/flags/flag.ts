@@ -1,6 +1,7 @@
 import type { FeatureFlagAnswer } from '../../doors/answers/feature-flags.ts'
 import type { Filter } from '../insights/query.ts'
 import { FieldError } from '../lib/error-fields.ts'
+import { counted } from '../lib/format.ts'
 
 // A flag as its form has it.
 
@@ -97,7 +98,7 @@ export const summaryOf = (flag: FeatureFlagAnswer): string => {
   const variants = multivariate?.variants.length ?? 0
   const shares = groups.map(
     ({ properties = [], rollout_percentage }) =>
-      `${rollout_percentage ?? 100} % of ${properties.length === 0 ? 'everybody' : 'those who match'}`,
+      `${rollout_percentage ?? 100}% of ${properties.length === 0 ? 'everybody' : 'those who match'}`,
   )
-  return `${shares.slice(0, 2).join(', ')}${shares.length > 2 ? ` and ${shares.length - 2} more` : ''}${variants > 0 ? `, ${variants} variants` : ''}`
+  return `${shares.slice(0, 2).join(', ')}${shares.length > 2 ? ` and ${shares.length - 2} more` : ''}${variants > 0 ? `, ${counted(variants, 'variant')}` : ''}`
 }

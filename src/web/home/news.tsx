@@ -3,6 +3,7 @@ import type { EventDefinitionAnswer } from '../../doors/answers/event-definition
 import type { WarningAnswer } from '../../doors/answers/ingestion-warnings.ts'
 import type { AlertAnswer } from '../../doors/answers/notifications.ts'
 import { readableEvent } from '../../service/pictures/readable.ts'
+import { alertName, comparedText } from '../alerts/notified.ts'
 import { WithCode } from '../data/with-code.tsx'
 import { get, type Page } from '../lib/api.ts'
 import { agoText, numberText } from '../lib/format.ts'
@@ -28,11 +29,14 @@ const isRecent = (time: string | null): time is string => time !== null && Date.
 const ofAlerts = (alerts: readonly AlertAnswer[]): readonly News[] =>
   alerts
     .filter(({ enabled, state }) => enabled && (state === 'Firing' || state === 'Errored'))
-    .map(({ id, name, state, last_value: value, last_error: error, insight }) => ({
-      key: `alert ${id}`,
-      title: name,
-      note: state === 'Firing' ? `Alert: ${value === null ? 'fires' : `now ${numberText(value)}`}` : `The check failed: ${error ?? ''}`,
-      path: insight ? `insights/${insight.short_id}` : 'alerts',
+    .map((alert) => ({
+      key: `alert ${alert.id}`,
+      title: alertName(alert),
+      note:
+        alert.state === 'Firing'
+          ? `Alert: ${alert.last_value === null ? 'fires' : `now ${comparedText(alert.last_value, alert)}`}`
+          : `The check failed: ${alert.last_error ?? ''}`,
+      path: alert.insight ? `insights/${alert.insight.short_id}` : 'alerts',
       look: 'bad' as const,
     }))
 const ofWarnings = (warnings: readonly WarningAnswer[]): readonly News[] =>

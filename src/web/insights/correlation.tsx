@@ -121,7 +121,7 @@ function Compared({ query, onChoose }: { query: Query; onChoose: (chosen: Chosen
       <div class="inline">
         <Select label="What is compared" value={comparison} options={comparisons} onChange={(next) => set(next as Comparison)} />
         {comparison === 'event_with_properties' && (
-          <EventNameField label="Event whose properties are compared" placeholder="Choose an event …" value={event} onChange={setEvent} />
+          <EventNameField label="Event whose properties are compared" placeholder="Choose an event…" value={event} onChange={setEvent} />
         )}
         {left.map((name) => (
           <span class="chip" key={name}>

@@ -167,7 +167,7 @@ function Exclusions({ query, onChange }: Props) {
       ))}
       <EventNameField
         label="Exclude an event"
-        placeholder="Exclude an event …"
+        placeholder="Exclude an event…"
         value=""
         all=""
         onChange={(event) => set([...exclusions, { kind: 'EventsNode', event, name: event, funnelFromStep: 0, funnelToStep: last }])}
@@ -207,22 +207,25 @@ export function RetentionParts({ query, onChange }: Props) {
       <div class="sentence">
         <span>Who did</span>
         <At of="retentionFilter.targetEntity">
-          <EventField
-            label="Event of the start"
-            value={choiceOf(entity('targetEntity'))}
-            onChange={(choice) => set('targetEntity', entityOf(choice))}
-          />
+          <span class="with-comma">
+            <EventField
+              label="Event of the start"
+              value={choiceOf(entity('targetEntity'))}
+              onChange={(choice) => set('targetEntity', entityOf(choice))}
+            />
+          </span>
         </At>
-        <span>,</span>
         <At of="retentionFilter.retentionType">
-          <Select
-            label="Which time counts"
-            value={textIn(filter, 'retentionType') || 'retention_recurring'}
-            options={retentionTypes}
-            onChange={(value) => set('retentionType', value)}
-          />
+          <span class="with-comma">
+            <Select
+              label="Which time counts"
+              value={textIn(filter, 'retentionType') || 'retention_recurring'}
+              options={retentionTypes}
+              onChange={(value) => set('retentionType', value)}
+            />
+          </span>
         </At>
-        <span>, and later</span>
+        <span>and later</span>
         <At of="retentionFilter.returningEntity">
           <EventField
             label="Event of the return"
@@ -235,9 +238,11 @@ export function RetentionParts({ query, onChange }: Props) {
           <NumberField label="How many periods" value={total} from={2} most={31} onChange={(count) => range(period, count)} />
         </At>
         <At of="retentionFilter.period">
-          <Select label="Period" value={period} options={periods} onChange={(of) => range(of, total)} />
+          <span class="with-comma">
+            <Select label="Period" value={period} options={periods} onChange={(of) => range(of, total)} />
+          </span>
         </At>
-        <span>, as a share</span>
+        <span>as a share</span>
         <Select
           label="Share of whom"
           value={textIn(filter, 'retentionReference') || 'total'}
@@ -281,7 +286,7 @@ export function PathParts({ query, onChange }: Props) {
       ))}
       <TextList
         label="Event of the paths"
-        placeholder="Add an event …"
+        placeholder="Add an event…"
         values={types.filter((name) => !isNamed(name))}
         hasEvents
         onChange={(list) => set('includeEventTypes', [...types.filter(isNamed), ...list])}
@@ -298,14 +303,16 @@ export function PathParts({ query, onChange }: Props) {
         </At>
         <span>to</span>
         <At of="pathsFilter.endPoint">
-          <DraftField
-            label="End of the paths"
-            placeholder="anywhere"
-            value={textIn(filter, 'endPoint')}
-            onChange={(text) => set('endPoint', text.trim())}
-          />
+          <span class="with-comma">
+            <DraftField
+              label="End of the paths"
+              placeholder="anywhere"
+              value={textIn(filter, 'endPoint')}
+              onChange={(text) => set('endPoint', text.trim())}
+            />
+          </span>
         </At>
-        <span>, at most</span>
+        <span>at most</span>
         <At of="pathsFilter.stepLimit">
           <NumberField
             label="Steps of a path"
@@ -330,7 +337,7 @@ export function PathParts({ query, onChange }: Props) {
       <At of="pathsFilter.excludeEvents">
         <TextList
           label="Left out"
-          placeholder="Leave out an event or page …"
+          placeholder="Leave out an event or page…"
           values={textsIn(filter, 'excludeEvents')}
           hasEvents
           onChange={(list) => setList('excludeEvents', list)}

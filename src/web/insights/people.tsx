@@ -205,7 +205,7 @@ function Use({
   count: number | null
   isOfGroups: boolean
 }) {
-  const { api, link } = useProject()
+  const { api, link, mayChange } = useProject()
   const [saved, setSaved] = useState<CohortAnswer | null>(null)
   const [refused, setRefused] = useState<Error | null>(null)
   const [compared, setCompared] = useState<number | null>(null)
@@ -218,7 +218,7 @@ function Use({
   return (
     <>
       <div class="row">
-        {!isOfGroups && (
+        {!isOfGroups && mayChange && (
           <DialogButton label="Save as cohort" title="Save as cohort">
             {(close) => (
               <Form

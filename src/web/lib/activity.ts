@@ -9,10 +9,32 @@ const short = (value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? null)
   return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text
 }
-export const changeText = ({ field, action, before, after }: Change): string =>
-  action === 'changed'
-    ? `${field}: ${short(before)} → ${short(after)}`
-    : `${field}: ${action} ${short(action === 'deleted' ? before : after)}`
+const isEmpty = (value: unknown): boolean =>
+  value == null || value === '' || (typeof value === 'object' && Object.keys(value as object).length === 0)
+const orNone = (value: unknown): string => (isEmpty(value) ? 'none' : short(value))
+
+/** The log has no values of secrets and of the code of plugins. */
+export function changeText({ field, action, before, after }: Change): string {
+  if (isEmpty(before) && isEmpty(after)) return `${field}: ${action}`
+  return action === 'changed'
+    ? `${field}: ${orNone(before)} → ${orNone(after)}`
+    : `${field}: ${action} ${orNone(action === 'deleted' ? before : after)}`
+}
+
+/** Where pages use another word than the API. */
+const pageWords: Readonly<Record<string, string>> = {
+  AlertConfiguration: 'alert',
+  DataWarehouseSavedQuery: 'view',
+  HistoricalImport: 'import',
+  OrganizationDomain: 'domain',
+  OrganizationInvite: 'invitation',
+  OrganizationMembership: 'member',
+  PersonalAPIKey: 'personal API key',
+  PluginConfig: 'plugin',
+  Team: 'project',
+}
+/** What an entry is about. */
+export const scopeWords = (scope: string): string => pageWords[scope] ?? wordsOf(scope)
 
 /** `second_factor_enabled`, `OrganizationInvite`: names of the API as words. */
 export const wordsOf = (name: string): string =>
@@ -27,9 +49,6 @@ export function actorOf({ user, detail: { trigger } }: ActivityEntryAnswer): str
   const { job_type, domain } = (trigger ?? {}) as { readonly job_type?: unknown; readonly domain?: unknown }
   return job_type === 'scim' ? `Identity provider of ${String(domain)}` : 'The system'
 }
-
-const isEmpty = (value: unknown): boolean =>
-  value == null || value === '' || (typeof value === 'object' && Object.keys(value as object).length === 0)
 
 /** What a change did to an insight or a dashboard. */
 export function documentChangeText({ field, before, after }: Change): string {

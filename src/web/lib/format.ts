@@ -8,6 +8,9 @@ export { cellText, durationText, numberText }
 export const shareText = (share: number | null): string =>
   share === null || !Number.isFinite(share) ? '–' : numberText(share * 100, { ...percentages, decimals: 1 })
 
+/** A share in percent, without what binary fractions add to it. */
+export const inPercent = (share: number): number => Number((share * 100).toPrecision(12))
+
 /** The change to what was before, without its sign: `6.1%`, from ten percent on without decimals. */
 export const changeOf = (now: number, before: number): string => {
   const share = Math.abs(now - before) / Math.abs(before)
@@ -38,6 +41,9 @@ export function dateText(at: Date | number | string, style: DateStyle, timezone 
   formatters.set(key, known)
   return known.format(typeof at === 'string' ? new Date(at) : at)
 }
+
+/** `1 row`, `2 rows`. */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${numberText(count)} ${count === 1 ? one : many}`
 
 /** `2026-01-05 11:00` in the zone of the project. */
 export const momentText = (value: string | null | undefined, timezone: string): string =>

@@ -3,7 +3,7 @@ import type { CohortAnswer, CohortPersonAnswer } from '../../doors/answers/cohor
 import { CohortForm } from '../cohorts/cohort-form.tsx'
 import { HelpLink } from '../docs/help-link.tsx'
 import { ApiError, get, post, remove } from '../lib/api.ts'
-import { momentText, numberText } from '../lib/format.ts'
+import { counted, momentText, numberText } from '../lib/format.ts'
 import type { PageProps } from '../lib/page.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
@@ -11,6 +11,7 @@ import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { shownValue } from '../people/types.ts'
 import { Ago } from '../ui/ago.tsx'
+import { MembersPage } from '../ui/for-members.tsx'
 import { ConfirmButton, RemoveButton } from '../ui/forms.tsx'
 import { History } from '../ui/history.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
@@ -60,7 +61,7 @@ function CohortList({ place }: { place: Place }) {
             <Empty title="No cohort yet">
               <p>
                 A cohort is a set of people: those who match a condition, or a list. Filters and breakdowns can use it.{' '}
-                <a href={linkTo(link('cohorts/new'))}>Make the first one</a>.
+                {mayChange && <a href={linkTo(link('cohorts/new'))}>Make the first one</a>}
               </p>
             </Empty>
           )
@@ -89,7 +90,9 @@ function NewCohort() {
   return (
     <>
       <PageHead title="New cohort" />
-      <CohortForm cohort={null} onSaved={({ id }) => go(linkTo(link(`cohorts/${id}`)))} />
+      <MembersPage>
+        <CohortForm cohort={null} onSaved={({ id }) => go(linkTo(link(`cohorts/${id}`)))} />
+      </MembersPage>
     </>
   )
 }
@@ -128,7 +131,8 @@ function CohortPage({ id }: { id: string }) {
         )}
       </PageHead>
       <p class="note">
-        <a href={linkTo(link('cohorts'))}>Cohorts</a> · {cohort.is_static ? 'static' : 'dynamic'} · {numberText(cohort.count)} people
+        <a href={linkTo(link('cohorts'))}>Cohorts</a> · {cohort.is_static ? 'static' : 'dynamic'} ·{' '}
+        {counted(cohort.count, 'person', 'people')}
         {cohort.last_calculation ? ` as of ${momentText(cohort.last_calculation, timezone)}` : ''}
       </p>
       {cohort.description !== '' && <p class="wrap">{cohort.description}</p>}

@@ -10,6 +10,7 @@ import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { Ago } from '../ui/ago.tsx'
+import { MembersPage } from '../ui/for-members.tsx'
 import { Form, RemoveButton, TextField, textOf } from '../ui/forms.tsx'
 import { History } from '../ui/history.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
@@ -89,7 +90,9 @@ function NewFlag() {
   return (
     <>
       <PageHead title="New feature flag" />
-      <FlagForm flag={null} onSaved={({ id }) => go(linkTo(link(`flags/${id}`)))} />
+      <MembersPage>
+        <FlagForm flag={null} onSaved={({ id }) => go(linkTo(link(`flags/${id}`)))} />
+      </MembersPage>
     </>
   )
 }

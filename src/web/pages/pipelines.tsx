@@ -5,6 +5,7 @@ import { useProject } from '../lib/session.ts'
 import { ExportPage, ExportsList, NewExport } from '../pipelines/exports.tsx'
 import { NewPluginConfig, PluginPage } from '../pipelines/plugin.tsx'
 import { PluginsList } from '../pipelines/plugins.tsx'
+import { MembersPage } from '../ui/for-members.tsx'
 import { Empty, PageHead } from '../ui/parts.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 
@@ -28,11 +29,23 @@ export function Pipelines({ place, rest }: PageProps) {
 function Body({ place, tab, which, id }: { place: Place; tab: string; which: string | undefined; id: string | undefined }) {
   if (tab === 'plugins') {
     if (which === undefined) return <PluginsList />
-    return which === 'install' ? <NewPluginConfig pluginId={Number(id)} /> : <PluginPage place={place} configId={Number(which)} />
+    if (which === 'install')
+      return (
+        <MembersPage>
+          <NewPluginConfig pluginId={Number(id)} />
+        </MembersPage>
+      )
+    return <PluginPage place={place} configId={Number(which)} />
   }
   if (tab === 'exports') {
     if (which === undefined) return <ExportsList />
-    return which === 'new' ? <NewExport /> : <ExportPage place={place} id={which} />
+    if (which === 'new')
+      return (
+        <MembersPage>
+          <NewExport />
+        </MembersPage>
+      )
+    return <ExportPage place={place} id={which} />
   }
   return <Empty title="There is no such pipeline" />
 }

@@ -127,7 +127,7 @@ export function Palette({ onClose, ...props }: Props) {
         aria-expanded="true"
         aria-controls="commands"
         aria-activedescendant={all[at] ? `command-${at}` : undefined}
-        placeholder="Type to search commands, insights, people, events …"
+        placeholder="Type to search commands, insights, people, events…"
         autofocus
         value={text}
         onInput={(event) => {

@@ -9,6 +9,7 @@ import { useProject } from '../lib/session.ts'
 import { encodedPath, parameters } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { At } from '../ui/field-errors.tsx'
+import { ForMembers } from '../ui/for-members.tsx'
 import { CheckField, ConfirmButton, DialogButton, Form, isChecked, RadioField } from '../ui/forms.tsx'
 import { History } from '../ui/history.tsx'
 import { ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
@@ -65,24 +66,26 @@ export function PersonPage({ place, uuid }: { place: Place; uuid: string }) {
   return (
     <>
       <PageHead title={person.name}>
-        <button type="button" onClick={() => setMerging(true)}>
-          Merge
-        </button>
-        {person.distinct_ids.length > 1 && (
-          <DialogButton label="Split" title="Split the person">
-            {(close) => (
-              <SplitForm
-                person={person}
-                split={async (ids) => {
-                  await change('split', { distinct_ids_to_split: ids })
-                  close()
-                  setRound(round + 1)
-                }}
-              />
-            )}
-          </DialogButton>
-        )}
-        <DeletePerson person={person} />
+        <ForMembers>
+          <button type="button" onClick={() => setMerging(true)}>
+            Merge
+          </button>
+          {person.distinct_ids.length > 1 && (
+            <DialogButton label="Split" title="Split the person">
+              {(close) => (
+                <SplitForm
+                  person={person}
+                  split={async (ids) => {
+                    await change('split', { distinct_ids_to_split: ids })
+                    close()
+                    setRound(round + 1)
+                  }}
+                />
+              )}
+            </DialogButton>
+          )}
+          <DeletePerson person={person} />
+        </ForMembers>
       </PageHead>
       <p class="note">
         <a href={linkTo(link('people'))}>People</a> · first seen {momentText(person.created_at, timezone)} ·{' '}

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { FieldError } from '../lib/error-fields.ts'
+import { ForMembers } from '../ui/for-members.tsx'
 import { ChoiceField, DialogButton, Form, RemoveButton, TextField, textOf } from '../ui/forms.tsx'
 import { type Properties, shownValue, sorted } from './types.ts'
 
@@ -53,9 +54,11 @@ export function PropertyEditor({
     <section aria-label="Properties">
       <div class="head-row">
         <h2>Properties</h2>
-        <DialogButton label="+ Add a property" title="Add a property" look="plain">
-          {form(null)}
-        </DialogButton>
+        <ForMembers>
+          <DialogButton label="+ Add a property" title="Add a property" look="plain">
+            {form(null)}
+          </DialogButton>
+        </ForMembers>
       </div>
       {entries.length === 0 && <p class="note">None yet.</p>}
       <table class="editable">
@@ -65,17 +68,19 @@ export function PropertyEditor({
               <th scope="row">{key}</th>
               <td>{shownValue(value)}</td>
               <td class="tools">
-                <DialogButton label="Edit" of={key} icon="pen" title="Edit the property">
-                  {form(key)}
-                </DialogButton>
-                <RemoveButton
-                  label="Remove"
-                  of={key}
-                  icon="cross"
-                  text={`${key} is removed. Events keep the value that they were sent with.`}
-                  remove={() => unset(key)}
-                  undo={() => set(key, value)}
-                />
+                <ForMembers>
+                  <DialogButton label="Edit" of={key} icon="pen" title="Edit the property">
+                    {form(key)}
+                  </DialogButton>
+                  <RemoveButton
+                    label="Remove"
+                    of={key}
+                    icon="cross"
+                    text={`${key} is removed. Events keep the value that they were sent with.`}
+                    remove={() => unset(key)}
+                    undo={() => set(key, value)}
+                  />
+                </ForMembers>
               </td>
             </tr>
           ))}

@@ -28,6 +28,10 @@ const titleOf = (name: string): string => {
     .join(' ')
   return title[0]!.toUpperCase() + title.slice(1)
 }
+/** Where people call it otherwise than the API. */
+const destinationNames: Readonly<Record<string, string>> = { LocalFiles: 'Local files', NoOp: 'Nowhere' }
+export const destinationName = (type: string): string => destinationNames[type] ?? type
+
 const fieldName = (name: string) => `destination__config__${name}`
 /** Long secrets have line breaks. */
 const isLong = (name: string) => /private_key$/.test(name)
@@ -57,7 +61,7 @@ export function settingsFrom(form: HTMLFormElement, destination: DestinationAnsw
 export function DestinationFields({ destination, settings }: { destination: DestinationAnswer; settings: Settings | null }) {
   return (
     <fieldset class="entry-form">
-      <legend>{destination.type}</legend>
+      <legend>{destinationName(destination.type)}</legend>
       {fieldsOf(destination).map(([name, schema]) => {
         const type = typeOf(schema)
         const isSecret = destination.secrets.includes(name)

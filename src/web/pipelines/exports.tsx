@@ -7,12 +7,13 @@ import type {
   ExportStepAnswer,
   ExportStepsAnswer,
 } from '../../doors/answers/batch-exports.ts'
-import { get, patch, post, remove } from '../lib/api.ts'
+import { ApiError, get, patch, post, remove } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { Ago } from '../ui/ago.tsx'
+import { ForMembers } from '../ui/for-members.tsx'
 import {
   CheckField,
   ChoiceField,
@@ -27,14 +28,19 @@ import {
   useAction,
 } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
-import { Dialog, Empty, ErrorBox, Working } from '../ui/parts.tsx'
-import { DestinationFields, settingsFrom } from './destination-fields.tsx'
+import { Dialog, Empty, ErrorBox, NotHere, Working } from '../ui/parts.tsx'
+import { DestinationFields, destinationName, settingsFrom } from './destination-fields.tsx'
 import { Logs, LogsInDialog } from './plugin.tsx'
 
 const isActive = (status: string) => /^(Starting|Running|FailedRetryable)$/.test(status)
 const tone = (status: string) =>
   status === 'Completed' ? 'good' : /^Failed|TimedOut|Terminated/.test(status) ? 'bad' : isActive(status) ? 'warn' : ''
-const StatusBadge = ({ status }: { status: string }) => <span class={`state ${tone(status)}`}>{status}</span>
+const stateWords: Readonly<Record<string, string>> = {
+  ContinuedAsNew: 'Continued',
+  FailedRetryable: 'Failed, is retried',
+  TimedOut: 'Timed out',
+}
+const StatusBadge = ({ status }: { status: string }) => <span class={`state ${tone(status)}`}>{stateWords[status] ?? status}</span>
 
 const intervals = [
   { value: 'hour', label: 'Every hour' },
@@ -57,9 +63,11 @@ export function ExportsList() {
     <section class="block">
       <div class="head-row">
         <h2>Batch exports</h2>
-        <a class="button primary" href={linkTo(link('pipelines/exports/new'))}>
-          New export
-        </a>
+        <ForMembers>
+          <a class="button primary" href={linkTo(link('pipelines/exports/new'))}>
+            New export
+          </a>
+        </ForMembers>
       </div>
       <p class="note">They copy events, people or sessions to files, buckets and databases, an interval at a time.</p>
       <ListTable
@@ -67,7 +75,7 @@ export function ExportsList() {
         what="batch exports"
         head={[
           { title: 'Name', by: ({ name }) => name },
-          { title: 'Destination', by: ({ destination }) => destination.type },
+          { title: 'Destination', by: ({ destination }) => destinationName(destination.type) },
           { title: 'Rows', by: ({ model }) => model },
           { title: 'Interval', by: ({ interval }) => interval },
           'State',
@@ -77,7 +85,9 @@ export function ExportsList() {
           <Empty title="No batch export yet">
             <p>
               The first one needs a destination, such as a bucket or a database.{' '}
-              <a href={linkTo(link('pipelines/exports/new'))}>Choose one</a>
+              <ForMembers>
+                <a href={linkTo(link('pipelines/exports/new'))}>Choose one</a>
+              </ForMembers>
             </p>
           </Empty>
         }
@@ -88,7 +98,7 @@ export function ExportsList() {
               <td class="wrap">
                 <a href={linkTo(link(`pipelines/exports/${one.id}`))}>{one.name}</a>
               </td>
-              <td>{one.destination.type}</td>
+              <td>{destinationName(one.destination.type)}</td>
               <td>{labelOf(models, one.model)}</td>
               <td>{labelOf(intervals, one.interval)}</td>
               <td>
@@ -152,7 +162,7 @@ export function NewExport() {
           of={['destination', 'destination.type']}
           label="Destination"
           value={destination.type}
-          options={destinations.map((one) => ({ value: one.type, label: `${one.type}: ${one.summary}` }))}
+          options={destinations.map((one) => ({ value: one.type, label: `${destinationName(one.type)}: ${one.summary}` }))}
           onChange={setType}
         />
         <CommonFields of={null} />
@@ -206,7 +216,7 @@ function TestSteps({ destination, exportId }: { destination: DestinationAnswer; 
 }
 
 export function ExportPage({ place, id }: { place: Place; id: string }) {
-  const { api, link } = useProject()
+  const { api, link, mayChange } = useProject()
   const path = api(`batch_exports/${encodeURIComponent(id)}/`)
   const { value, error, reload } = useLoaded((signal) => get<BatchExportAnswer>(path, signal), [id])
   const { value: destinations } = useDestinations()
@@ -216,6 +226,14 @@ export function ExportPage({ place, id }: { place: Place; id: string }) {
     reload()
     setRound((before) => before + 1)
   }
+  if (error instanceof ApiError && error.status === 404)
+    return (
+      <NotHere title="There is no such batch export">
+        <p>
+          <a href={linkTo(link('pipelines/exports'))}>All batch exports</a>
+        </p>
+      </NotHere>
+    )
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading the export" />
   const destination = destinations?.find(({ type }) => type === value.destination.type)
@@ -225,44 +243,47 @@ export function ExportPage({ place, id }: { place: Place; id: string }) {
         <h2>{value.name}</h2>
         <p>
           <span class={`state ${value.paused ? '' : 'good'}`}>{value.paused ? 'paused' : 'on'}</span> {labelOf(models, value.model)} to{' '}
-          {value.destination.type}, {labelOf(intervals, value.interval).toLowerCase()}
+          {destinationName(value.destination.type)}, {labelOf(intervals, value.interval).toLowerCase()}
         </p>
         {value.paused && value.paused_reason && <p class="warning">{value.paused_reason}</p>}
         {failure}
-        <div class="row">
-          {value.paused ? (
-            <DialogButton label="Continue…" title="Continue the export">
-              {(close) => (
-                <Form
-                  submit="Continue"
-                  send={async (form) => {
-                    await post(`${path}unpause/`, { backfill: isChecked(form, 'backfill') })
-                    refresh()
-                    close()
-                  }}
-                >
-                  <CheckField name="backfill" label="Also export the time in which it was paused" value />
-                </Form>
-              )}
-            </DialogButton>
-          ) : (
-            <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}pause/`).then(refresh))}>
-              Pause
-            </button>
-          )}
-          <BackfillButton path={path} onMade={refresh} />
-          <ConfirmButton
-            label="Delete…"
-            title={`Delete ${value.name}`}
-            submit="Delete"
-            action={async () => {
-              await remove(path)
-              go(linkTo(link('pipelines/exports')))
-            }}
-          >
-            <p>Its runs end. What it has exported stays where it is.</p>
-          </ConfirmButton>
-        </div>
+        <ForMembers>
+          {' '}
+          <div class="row">
+            {value.paused ? (
+              <DialogButton label="Continue…" title="Continue the export">
+                {(close) => (
+                  <Form
+                    submit="Continue"
+                    send={async (form) => {
+                      await post(`${path}unpause/`, { backfill: isChecked(form, 'backfill') })
+                      refresh()
+                      close()
+                    }}
+                  >
+                    <CheckField name="backfill" label="Also export the time in which it was paused" value />
+                  </Form>
+                )}
+              </DialogButton>
+            ) : (
+              <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}pause/`).then(refresh))}>
+                Pause
+              </button>
+            )}
+            <BackfillButton path={path} onMade={refresh} />
+            <ConfirmButton
+              label="Delete…"
+              title={`Delete ${value.name}`}
+              submit="Delete"
+              action={async () => {
+                await remove(path)
+                go(linkTo(link('pipelines/exports')))
+              }}
+            >
+              <p>Its runs end. What it has exported stays where it is.</p>
+            </ConfirmButton>
+          </div>
+        </ForMembers>
       </section>
       <Runs path={path} key={`runs ${round}`} onChange={refresh} />
       <Backfills path={path} key={`backfills ${round}`} onChange={refresh} />
@@ -272,6 +293,7 @@ export function ExportPage({ place, id }: { place: Place; id: string }) {
           <Form
             submit="Save"
             done="Saved"
+            isReadOnly={!mayChange}
             send={async (form) => {
               await patch(path, {
                 ...commonFrom(form),
@@ -352,15 +374,17 @@ function Runs({ path, onChange }: { path: string; onChange: () => void }) {
                 <button type="button" onClick={() => setShown(run)}>
                   Log
                 </button>
-                {isActive(run.status) ? (
-                  <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}runs/${run.id}/cancel/`).then(onChange))}>
-                    Cancel
-                  </button>
-                ) : (
-                  <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}runs/${run.id}/retry/`).then(onChange))}>
-                    Retry
-                  </button>
-                )}
+                <ForMembers>
+                  {isActive(run.status) ? (
+                    <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}runs/${run.id}/cancel/`).then(onChange))}>
+                      Cancel
+                    </button>
+                  ) : (
+                    <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}runs/${run.id}/retry/`).then(onChange))}>
+                      Retry
+                    </button>
+                  )}
+                </ForMembers>
               </div>
             </td>
           </tr>
@@ -381,7 +405,7 @@ function Runs({ path, onChange }: { path: string; onChange: () => void }) {
 }
 
 function Backfills({ path, onChange }: { path: string; onChange: () => void }) {
-  const { timezone } = useProject()
+  const { timezone, mayChange } = useProject()
   const list = useList<BackfillAnswer>(`${path}backfills/?limit=25`)
   const { act, isBusy, failure } = useAction()
   if (list.rows?.length === 0) return null
@@ -410,7 +434,7 @@ function Backfills({ path, onChange }: { path: string; onChange: () => void }) {
               {one.progress.finished_runs} of {one.progress.total_runs}
             </td>
             <td>
-              {isActive(one.status) && (
+              {mayChange && isActive(one.status) && (
                 <button
                   type="button"
                   disabled={isBusy}

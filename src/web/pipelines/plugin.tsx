@@ -10,8 +10,8 @@ import type {
 } from '../../doors/answers/plugins.ts'
 import { EventName } from '../data/event-name.tsx'
 import { FileField } from '../files/file-field.tsx'
-import { get, patch, post, remove } from '../lib/api.ts'
-import { momentText, numberText } from '../lib/format.ts'
+import { ApiError, get, patch, post, remove } from '../lib/api.ts'
+import { counted, momentText, numberText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { type CurrentProject, useProject } from '../lib/session.ts'
 import { useAddress } from '../lib/use-address.ts'
@@ -19,9 +19,10 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { useOrganization } from '../settings/organization-of.ts'
 import { Ago } from '../ui/ago.tsx'
 import { At } from '../ui/field-errors.tsx'
+import { ForMembers } from '../ui/for-members.tsx'
 import { CheckField, ChoiceField, ConfirmButton, Form, isChecked, TextField, useAction } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
-import { ErrorBox, Field, Working } from '../ui/parts.tsx'
+import { ErrorBox, Field, NotHere, Working } from '../ui/parts.tsx'
 import { type ConfigField, fieldsOf, problemText } from './records.ts'
 import { SourceEditor } from './source.tsx'
 import { WebhookAddress } from './webhook.tsx'
@@ -127,11 +128,13 @@ function ConfigInput({ field, value }: { field: ConfigField; value: unknown }) {
 function ConfigForm({
   plugin,
   config,
+  isReadOnly = false,
   send,
   submit,
 }: {
   plugin: PluginAnswer
   config: PluginConfigAnswer | null
+  isReadOnly?: boolean
   send: (body: object) => Promise<unknown>
   submit: string
 }) {
@@ -141,6 +144,7 @@ function ConfigForm({
     <Form
       submit={submit}
       done="Saved"
+      isReadOnly={isReadOnly}
       send={async (form) => send({ ...(await bodyOf(form, fields, values)), enabled: isChecked(form, 'enabled') })}
     >
       {fields.map((field, i) => (
@@ -152,6 +156,18 @@ function ConfigForm({
   )
 }
 
+function NotRead({ error, retry }: { error: Error; retry: () => void }) {
+  const { link } = useProject()
+  if (!(error instanceof ApiError) || error.status !== 404) return <ErrorBox error={error} retry={retry} />
+  return (
+    <NotHere title="There is no such plugin here">
+      <p>
+        <a href={linkTo(link('pipelines/plugins'))}>All plugins</a>
+      </p>
+    </NotHere>
+  )
+}
+
 const nameOf = (plugin: PluginAnswer) => plugin.name ?? `Plugin ${plugin.id}`
 
 /** The first settings of a plugin that is installed. */
@@ -159,7 +175,7 @@ export function NewPluginConfig({ pluginId }: { pluginId: number }) {
   const { api, link } = useProject()
   const own = useOrganization()
   const { value, error, reload } = useLoaded((signal) => get<PluginAnswer>(own.api(`plugins/${pluginId}/`), signal), [pluginId])
-  if (error) return <ErrorBox error={error} retry={reload} />
+  if (error) return <NotRead error={error} retry={reload} />
   if (!value) return <Working what="Reading the plugin" />
   return (
     <>
@@ -207,17 +223,19 @@ function Agreement({ config, plugin, onAgreed }: { config: PluginConfigAnswer; p
             <pre>{text}</pre>
           </details>
         ))}
-      <ConfirmButton
-        label="Agree to this code…"
-        title={`Agree to the code of ${nameOf(plugin)}`}
-        submit="Agree"
-        action={async () => {
-          await post(api(`plugin_configs/${config.id}/agree/`), { version: config.code_version })
-          onAgreed()
-        }}
-      >
-        <p>It gets the events of this project, and the secrets of these settings. Only administrators of the project can agree.</p>
-      </ConfirmButton>
+      <ForMembers>
+        <ConfirmButton
+          label="Agree to this code…"
+          title={`Agree to the code of ${nameOf(plugin)}`}
+          submit="Agree"
+          action={async () => {
+            await post(api(`plugin_configs/${config.id}/agree/`), { version: config.code_version })
+            onAgreed()
+          }}
+        >
+          <p>It gets the events of this project, and the secrets of these settings. Only administrators of the project can agree.</p>
+        </ConfirmButton>
+      </ForMembers>
     </div>
   )
 }
@@ -230,7 +248,7 @@ export function PluginPage({ place, configId }: { place: Place; configId: number
   const own = useOrganization()
   const { value, error, reload } = useLoaded((signal) => load(project, configId, signal), [configId])
   const { act, failure } = useAction()
-  if (error) return <ErrorBox error={error} retry={reload} />
+  if (error) return <NotRead error={error} retry={reload} />
   if (!value?.plugin_info) return <Working what="Reading the plugin" />
   const plugin = value.plugin_info
   const problem = problemText(value.error)
@@ -251,36 +269,40 @@ export function PluginPage({ place, configId }: { place: Place; configId: number
         <ConfigForm
           plugin={plugin}
           config={value}
+          isReadOnly={!project.mayChange}
           submit="Save"
           send={(body) => patch(project.api(`plugin_configs/${configId}/`), body).then(reload)}
           key={`${value.id} ${JSON.stringify(value.config)} ${value.enabled}`}
         />
-        <div class="row">
-          {isOwn && plugin.plugin_type === 'custom' && !isNewer && (
-            <button type="button" onClick={() => act(() => get(own.api(`plugins/${plugin.id}/check_for_updates/`)).then(reload))}>
-              Look for a newer version
-            </button>
-          )}
-          {isOwn && isNewer && (
-            <button type="button" onClick={() => act(() => post(own.api(`plugins/${plugin.id}/upgrade/`)).then(reload))}>
-              Upgrade to {plugin.latest_tag}
-            </button>
-          )}
-          <ConfirmButton
-            label="Remove from this project…"
-            title={`Remove ${nameOf(plugin)}`}
-            submit="Remove"
-            action={async () => {
-              await patch(project.api(`plugin_configs/${configId}/`), { deleted: true })
-              go(linkTo(project.link('pipelines/plugins')))
-            }}
-          >
-            <p>It stops at once. The plugin stays installed.</p>
-          </ConfirmButton>
-        </div>
+        <ForMembers>
+          {' '}
+          <div class="row">
+            {isOwn && plugin.plugin_type === 'custom' && !isNewer && (
+              <button type="button" onClick={() => act(() => get(own.api(`plugins/${plugin.id}/check_for_updates/`)).then(reload))}>
+                Look for a newer version
+              </button>
+            )}
+            {isOwn && isNewer && (
+              <button type="button" onClick={() => act(() => post(own.api(`plugins/${plugin.id}/upgrade/`)).then(reload))}>
+                Upgrade to {plugin.latest_tag}
+              </button>
+            )}
+            <ConfirmButton
+              label="Remove from this project…"
+              title={`Remove ${nameOf(plugin)}`}
+              submit="Remove"
+              action={async () => {
+                await patch(project.api(`plugin_configs/${configId}/`), { deleted: true })
+                go(linkTo(project.link('pipelines/plugins')))
+              }}
+            >
+              <p>It stops at once. The plugin stays installed.</p>
+            </ConfirmButton>
+          </div>
+        </ForMembers>
       </section>
       <WebhookAddress config={value} reload={reload} />
-      {plugin.plugin_type === 'source' && isOwn && <SourceEditor plugin={plugin} onSaved={reload} />}
+      {plugin.plugin_type === 'source' && isOwn && project.mayChange && <SourceEditor plugin={plugin} onSaved={reload} />}
       <Failed configId={configId} />
       <Logs place={place} path={project.api(`plugin_configs/${configId}/logs/`)} />
     </>
@@ -288,7 +310,7 @@ export function PluginPage({ place, configId }: { place: Place; configId: number
 }
 
 function Failed({ configId }: { configId: number }) {
-  const { api } = useProject()
+  const { api, mayChange } = useProject()
   const path = api(`plugin_configs/${configId}/failed_deliveries/`)
   const list = useList<FailedDeliveryAnswer>(`${path}?limit=50`)
   const { act, isBusy, failure } = useAction()
@@ -296,7 +318,7 @@ function Failed({ configId }: { configId: number }) {
   const all = (what: 'retry' | 'discard') =>
     act(async () => {
       const { count } = await post<ChangedDeliveriesAnswer>(`${path}${what}/`)
-      setSaid(what === 'retry' ? `${count} are delivered again.` : `${count} are discarded.`)
+      setSaid(`${counted(count, 'event is', 'events are')} ${what === 'retry' ? 'delivered again' : 'discarded'}.`)
       list.reload()
     })
   return (
@@ -327,20 +349,22 @@ function Failed({ configId }: { configId: number }) {
               <Ago of={one.last_attempt_at} />
             </td>
             <td>
-              <div class="row">
-                <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}${one.id}/retry/`).then(list.reload))}>
-                  Retry
-                </button>
-                <button type="button" disabled={isBusy} onClick={() => act(() => remove(`${path}${one.id}/`).then(list.reload))}>
-                  Discard
-                </button>
-              </div>
+              <ForMembers>
+                <div class="row">
+                  <button type="button" disabled={isBusy} onClick={() => act(() => post(`${path}${one.id}/retry/`).then(list.reload))}>
+                    Retry
+                  </button>
+                  <button type="button" disabled={isBusy} onClick={() => act(() => remove(`${path}${one.id}/`).then(list.reload))}>
+                    Discard
+                  </button>
+                </div>
+              </ForMembers>
             </td>
           </tr>
         )}
       />
       {said && <p role="status">{said}</p>}
-      {(list.rows?.length ?? 0) > 0 && (
+      {mayChange && (list.rows?.length ?? 0) > 0 && (
         <div class="row">
           <button type="button" disabled={isBusy} onClick={() => all('retry')}>
             Retry all that gave up

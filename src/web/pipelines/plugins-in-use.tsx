@@ -2,6 +2,7 @@ import type { PluginConfigAnswer } from '../../doors/answers/plugins.ts'
 import { shareText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
+import { ForMembers } from '../ui/for-members.tsx'
 import { problemText } from './records.ts'
 
 interface Props {
@@ -70,19 +71,23 @@ function PluginRow({ config, isFirst, isLast, isBusy, onToggle, onMove }: RowPro
       </td>
       <td>{shareText(config.delivery_rate_24h)}</td>
       <td>
-        <div class="row">
-          <button type="button" class="plain" aria-label={`${name} earlier`} disabled={isFirst || isBusy} onClick={() => onMove(-1)}>
-            ↑
-          </button>
-          <button type="button" class="plain" aria-label={`${name} later`} disabled={isLast || isBusy} onClick={() => onMove(1)}>
-            ↓
-          </button>
-        </div>
+        <ForMembers>
+          <div class="row">
+            <button type="button" class="plain" aria-label={`${name} earlier`} disabled={isFirst || isBusy} onClick={() => onMove(-1)}>
+              ↑
+            </button>
+            <button type="button" class="plain" aria-label={`${name} later`} disabled={isLast || isBusy} onClick={() => onMove(1)}>
+              ↓
+            </button>
+          </div>
+        </ForMembers>
       </td>
       <td>
-        <button type="button" disabled={isBusy} onClick={onToggle} aria-label={`Switch ${config.enabled ? 'off' : 'on'} ${name}`}>
-          {config.enabled ? 'Switch off' : 'Switch on'}
-        </button>
+        <ForMembers>
+          <button type="button" disabled={isBusy} onClick={onToggle} aria-label={`Switch ${config.enabled ? 'off' : 'on'} ${name}`}>
+            {config.enabled ? 'Switch off' : 'Switch on'}
+          </button>
+        </ForMembers>
       </td>
     </tr>
   )

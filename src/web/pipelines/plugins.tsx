@@ -6,6 +6,7 @@ import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { useOrganization } from '../settings/organization-of.ts'
+import { ForMembers } from '../ui/for-members.tsx'
 import { ConfirmButton, DialogButton, Form, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { ErrorBox, Working } from '../ui/parts.tsx'
 import { PluginsInUse } from './plugins-in-use.tsx'
@@ -83,20 +84,22 @@ function UnusedPlugins({ plugins, onRemoved }: UnusedProps) {
               <h3>{plugin.name ?? `Plugin ${plugin.id}`}</h3>
               <p class="note">{plugin.description}</p>
             </div>
-            <div class="row">
-              <a href={linkTo(link(`pipelines/plugins/install/${plugin.id}`))}>Configure</a>
-              {plugin.organization_id === own.id && !plugin.is_global && (
-                <ConfirmButton
-                  isPlain
-                  label="Uninstall…"
-                  title={`Uninstall ${plugin.name ?? `Plugin ${plugin.id}`}`}
-                  submit="Uninstall"
-                  action={() => remove(own.api(`plugins/${plugin.id}/`)).then(onRemoved)}
-                >
-                  <p>It is removed from all projects of the organization, with its settings.</p>
-                </ConfirmButton>
-              )}
-            </div>
+            <ForMembers>
+              <div class="row">
+                <a href={linkTo(link(`pipelines/plugins/install/${plugin.id}`))}>Configure</a>
+                {plugin.organization_id === own.id && !plugin.is_global && (
+                  <ConfirmButton
+                    isPlain
+                    label="Uninstall…"
+                    title={`Uninstall ${plugin.name ?? `Plugin ${plugin.id}`}`}
+                    submit="Uninstall"
+                    action={() => remove(own.api(`plugins/${plugin.id}/`)).then(onRemoved)}
+                  >
+                    <p>It is removed from all projects of the organization, with its settings.</p>
+                  </ConfirmButton>
+                )}
+              </div>
+            </ForMembers>
           </li>
         ))}
       </ul>
@@ -123,15 +126,17 @@ const OfferedPlugins = ({ offered, isBusy, onInstall, children }: OfferedProps) 
             <p class="note">{one.description}</p>
           </div>
           <div class="row">
-            <button type="button" disabled={isBusy} aria-label={`Install ${one.name}`} onClick={() => onInstall(one.url)}>
-              Install
-            </button>
+            <ForMembers>
+              <button type="button" disabled={isBusy} aria-label={`Install ${one.name}`} onClick={() => onInstall(one.url)}>
+                Install
+              </button>
+            </ForMembers>
             <span class="note">by {one.maintainer}</span>
           </div>
         </li>
       ))}
     </ul>
-    {children}
+    <ForMembers>{children}</ForMembers>
   </section>
 )
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { OrganizationAnswer } from '../../doors/answers/organizations.ts'
 import type { KeyAnswer } from '../../doors/answers/personal-keys.ts'
 import { get, patch, post, remove } from '../lib/api.ts'
-import { momentText } from '../lib/format.ts'
+import { counted, momentText } from '../lib/format.ts'
 import { sendsMail } from '../lib/mail.ts'
 import { go } from '../lib/router.ts'
 import { useProject, useSession } from '../lib/session.ts'
@@ -277,15 +277,18 @@ export function OrganizationSection() {
               label="Mail to members when somebody joins"
               value={value.is_member_join_email_enabled}
             />
-            <CheckField name="enforce_2fa" label="Members must have a second factor" value={value.enforce_2fa === true} />
-            <p class="note">
-              Members without one see only the page that sets it up, and their API keys are refused. Events from your sites still arrive.
-              {!user.is_2fa_enabled && user.issuer === null && ' You have none yet, so you would see that page first.'}
-            </p>
+            <CheckField
+              name="enforce_2fa"
+              label="Members must have a second factor"
+              value={value.enforce_2fa === true}
+              hint={`Members without one see only the page that sets it up, and their API keys are refused. Events from your sites still arrive.${
+                !user.is_2fa_enabled && user.issuer === null ? ' You have none yet, so you would see that page first.' : ''
+              }`}
+            />
           </Form>
         ) : (
           <p>
-            {value.name}, {value.member_count} members. <span class="note">Only administrators can change it.</span>
+            {value.name}, {counted(value.member_count, 'member')}. <span class="note">Only administrators can change it.</span>
           </p>
         )}
       </section>

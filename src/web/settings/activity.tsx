@@ -1,5 +1,6 @@
 import type { ActivityEntryAnswer } from '../../doors/answers/activity.ts'
-import { actorOf, changeText, wordsOf } from '../lib/activity.ts'
+import { actorOf, changeText, scopeWords, wordsOf } from '../lib/activity.ts'
+import { counted } from '../lib/format.ts'
 import { Ago } from '../ui/ago.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { deviceName } from './device-name.ts'
@@ -13,13 +14,13 @@ function What({ entry }: { entry: ActivityEntryAnswer }) {
   const changes = detail.changes ?? []
   return (
     <>
-      {wordsOf(activity)} <span class="note">{wordsOf(scope)}</span> {detail.name ?? item_id}
+      {wordsOf(activity)} <span class="note">{scopeWords(scope)}</span> {detail.name ?? item_id}
       {changes.slice(0, shownChanges).map((change, i) => (
         <div class="note" key={i}>
           {changeText(change)}
         </div>
       ))}
-      {changes.length > shownChanges && <div class="note">and {changes.length - shownChanges} more changes</div>}
+      {changes.length > shownChanges && <div class="note">and {counted(changes.length - shownChanges, 'more change')}</div>}
     </>
   )
 }

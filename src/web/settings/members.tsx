@@ -195,22 +195,26 @@ export function InvitesSection() {
                 <Ago of={invite.created_at} />
               </td>
               <td>
-                <button type="button" class="plain" disabled={isBusy} onClick={() => again(invite)}>
-                  {invite.emailing_attempt_made ? 'Send again' : 'New link'}
-                </button>
-                <ConfirmButton
-                  isPlain
-                  label="Withdraw…"
-                  title="Withdraw the invitation"
-                  submit="Withdraw"
-                  action={async () => {
-                    await remove(own.api(`invites/${invite.id}/`))
-                    setSent(null)
-                    list.reload()
-                  }}
-                >
-                  <p>The link that {invite.target_email} has does not work any more.</p>
-                </ConfirmButton>
+                {own.level >= level.member && (
+                  <>
+                    <button type="button" class="plain" disabled={isBusy} onClick={() => again(invite)}>
+                      {invite.emailing_attempt_made ? 'Send again' : 'New link'}
+                    </button>
+                    <ConfirmButton
+                      isPlain
+                      label="Withdraw…"
+                      title="Withdraw the invitation"
+                      submit="Withdraw"
+                      action={async () => {
+                        await remove(own.api(`invites/${invite.id}/`))
+                        setSent(null)
+                        list.reload()
+                      }}
+                    >
+                      <p>The link that {invite.target_email} has does not work any more.</p>
+                    </ConfirmButton>
+                  </>
+                )}
               </td>
             </tr>
           )}

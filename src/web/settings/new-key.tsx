@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { KeyAnswer } from '../../doors/answers/personal-keys.ts'
 import { post } from '../lib/api.ts'
+import { FieldError } from '../lib/error-fields.ts'
 import { useSession } from '../lib/session.ts'
 import { At } from '../ui/field-errors.tsx'
 import { CheckField, Form, isChecked, TextField, textOf } from '../ui/forms.tsx'
@@ -17,9 +18,11 @@ export function NewKey({ onMade }: { onMade: (key: KeyAnswer) => void }) {
   /** Null: everything. */
   const [chosen, setChosen] = useState<Chosen | null>({})
   const create = async (form: HTMLFormElement) => {
+    const scopes = chosen === null ? ['*'] : scopesOf(chosen)
+    if (scopes.length === 0) throw new FieldError('scopes', 'Choose what the key may do.')
     const key = await post<KeyAnswer>('api/personal_api_keys/', {
       label: textOf(form, 'label'),
-      scopes: chosen === null ? ['*'] : scopesOf(chosen),
+      scopes,
       scoped_teams: projects.filter(({ id }) => isChecked(form, `project-${id}`)).map(({ id }) => id),
     })
     form.reset()
@@ -35,16 +38,16 @@ export function NewKey({ onMade }: { onMade: (key: KeyAnswer) => void }) {
           <legend>What it may do</legend>
           <At of="scopes">
             <Presets chosen={chosen} onChoose={setChosen} />
-            {chosen !== null &&
-              scopeGroups.map((group) => (
-                <Scopes
-                  key={group.title}
-                  group={group}
-                  chosen={chosen}
-                  onChoose={(object, level) => setChosen({ ...chosen, [object]: level })}
-                />
-              ))}
           </At>
+          {chosen !== null &&
+            scopeGroups.map((group) => (
+              <Scopes
+                key={group.title}
+                group={group}
+                chosen={chosen}
+                onChoose={(object, level) => setChosen({ ...chosen, [object]: level })}
+              />
+            ))}
           {chosen !== null && <p class="note">Writing includes reading. What a key may do is never more than what you may do.</p>}
         </fieldset>
         <fieldset>

@@ -24,11 +24,11 @@ import {
 } from '../ui/forms.tsx'
 import { CopyButton, ErrorBox, Working } from '../ui/parts.tsx'
 import { DataRetention } from './data-retention.tsx'
-import { useOrganization } from './organization-of.ts'
+import { level, useOrganization } from './organization-of.ts'
 
 /** The settings of the project, for the sections that show a part of them. */
 function useSettings() {
-  const { api } = useProject()
+  const { api, mayChange } = useProject()
   const { reload } = useSession()
   const loaded = useLoaded((signal) => get<ProjectAnswer>(api(''), signal), [])
   const [changed, setChanged] = useState<ProjectAnswer | null>(null)
@@ -37,7 +37,7 @@ function useSettings() {
     void reload()
   }
   const waiting = loaded.error ? <ErrorBox error={loaded.error} retry={loaded.reload} /> : <Working what="Reading the settings" />
-  return { settings: changed ?? loaded.value, save, waiting, take: setChanged }
+  return { settings: changed ?? loaded.value, save, waiting, take: setChanged, mayChange }
 }
 
 const weekDays = [
@@ -47,7 +47,7 @@ const weekDays = [
 ]
 
 export function ProjectSection() {
-  const { settings, save, waiting, take } = useSettings()
+  const { settings, save, waiting, take, mayChange } = useSettings()
   const { isAdmin } = useOrganization()
   if (!settings) return waiting
   const send = (form: HTMLFormElement) =>
@@ -63,7 +63,7 @@ export function ProjectSection() {
     <>
       <section class="block">
         <h2>Project</h2>
-        <Form submit="Save" done="Saved" send={send}>
+        <Form submit="Save" done="Saved" send={send} isReadOnly={!mayChange}>
           <TextField name="name" label="Name" value={settings.name} required maxLength={200} />
           <ZoneField name="timezone" label="Time zone" value={settings.timezone} hint="Days and weeks of all charts begin in this zone." />
           <ChoiceField name="week_start_day" label="First day of the week" value={settings.week_start_day} options={weekDays} />
@@ -161,13 +161,14 @@ function EventLimit({
 
 function NewProject() {
   const { reload } = useSession()
-  const { api } = useOrganization()
+  const own = useOrganization()
   const create = async (form: HTMLFormElement) => {
     const body = { name: textOf(form, 'name'), timezone: textOf(form, 'timezone'), is_demo: isChecked(form, 'is_demo') }
-    const made = await post<ProjectAnswer>(api('projects/'), body)
+    const made = await post<ProjectAnswer>(own.api('projects/'), body)
     await reload()
     go(linkTo(`project/${made.id}/home`))
   }
+  if (own.level < level.member) return null
   return (
     <section class="block">
       <h2>Another project</h2>
@@ -209,7 +210,7 @@ function DeleteProject({ name, isAdmin }: { name: string; isAdmin: boolean }) {
 }
 
 export function FiltersSection() {
-  const { settings, save, waiting } = useSettings()
+  const { settings, save, waiting, mayChange } = useSettings()
   const [filters, setFilters] = useState<readonly Filter[] | null>(null)
   const [paths, setPaths] = useState<ProjectAnswer['path_cleaning_filters']>(null)
   if (!settings) return waiting
@@ -225,6 +226,7 @@ export function FiltersSection() {
         <Form
           submit="Save"
           done="Saved"
+          isReadOnly={!mayChange}
           send={(form) =>
             save({
               test_account_filters: [...shown],
@@ -249,6 +251,7 @@ export function FiltersSection() {
         <Form
           submit="Save"
           done="Saved"
+          isReadOnly={!mayChange}
           send={() => save({ path_cleaning_filters: rules.filter(({ regex }) => regex) })}
           note={
             <button type="button" onClick={() => setPaths([...rules, { regex: '', alias: '' }])}>
@@ -289,7 +292,7 @@ export function FiltersSection() {
 }
 
 export function CaptureSection() {
-  const { settings, save, waiting } = useSettings()
+  const { settings, save, waiting, mayChange } = useSettings()
   const { link } = useProject()
   if (!settings) return waiting
   return (
@@ -301,6 +304,7 @@ export function CaptureSection() {
       <Form
         submit="Save"
         done="Saved"
+        isReadOnly={!mayChange}
         send={(form) =>
           save({
             autocapture_opt_out: !isChecked(form, 'autocapture'),

@@ -1,20 +1,35 @@
 import { useState } from 'preact/hooks'
+import type { MemberAnswer } from '../../doors/answers/members.ts'
 import type { ExplainedQueryAnswer, SlowQueryAnswer } from '../../doors/answers/query.ts'
-import { ApiError, post } from '../lib/api.ts'
+import { ApiError, get, type Page, post } from '../lib/api.ts'
 import { numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
 import { Ago } from '../ui/ago.tsx'
 import { useAction } from '../ui/forms.tsx'
 import { ListTable, Scroll, useList } from '../ui/list-table.tsx'
 import { Dialog } from '../ui/parts.tsx'
+import { personName, useOrganization } from './organization-of.ts'
 
 const tones: Readonly<Record<SlowQueryAnswer['outcome'], string>> = { answered: 'good', failed: 'bad', cancelled: 'warn' }
 const secondsText = (seconds: number) => `${numberText(Math.round(seconds * 100) / 100)} s`
+
+/** Says who asked: members by their names. */
+function useAskers(): (of: SlowQueryAnswer) => string {
+  const own = useOrganization()
+  const { value, error } = useLoaded((signal) => get<Page<MemberAnswer>>(own.api('members/?limit=1000'), signal), [own.id])
+  return ({ caller, user_id: id }) => {
+    const user = value?.results.find((one) => one.user.id === id)?.user
+    if (id === null || error) return caller
+    return user ? personName(user) : value ? 'Somebody who left' : ''
+  }
+}
 
 /** Queries that took long, and where their time went. */
 export function SlowQueriesSection() {
   const { api } = useProject()
   const list = useList<SlowQueryAnswer>(api('slow_queries/?limit=50'))
+  const askedBy = useAskers()
   const [open, setOpen] = useState<SlowQueryAnswer | null>(null)
   if (list.error instanceof ApiError && list.error.status === 403)
     return (
@@ -43,14 +58,19 @@ export function SlowQueriesSection() {
         empty="No query took long."
         row={(one) => (
           <tr key={one.id}>
-            <td>
+            <td class="when">
               <Ago of={one.created_at} />
             </td>
             <td class="wrap">{one.kind}</td>
-            <td>{one.caller}</td>
+            <td>{askedBy(one)}</td>
             <td>
               <span class={`state ${tones[one.outcome]}`}>{secondsText(one.milliseconds / 1000)}</span>
-              {one.outcome !== 'answered' && ` ${one.error ?? one.outcome}`}
+              {one.outcome !== 'answered' && (
+                <div class="note">
+                  {one.outcome}
+                  {one.outcome === 'failed' && one.error !== null && `: ${one.error.replaceAll('-', ' ')}`}
+                </div>
+              )}
             </td>
             <td class="number">{numberText(one.rows)}</td>
             <td>

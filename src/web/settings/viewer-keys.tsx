@@ -81,7 +81,7 @@ function KeyTable({ keys, onRemove }: { keys: readonly ViewerKeyAnswer[]; onRemo
             <tr key={id}>
               <td>{name}</td>
               <td>
-                <code>{id}</code>
+                <code class="whole">{id}</code>
               </td>
               <td>
                 <Ago of={created_at} />
@@ -113,7 +113,7 @@ function NewViewerKey({ onMade }: { onMade: (key: ViewerKeyAnswer) => void }) {
           form.reset()
         }}
       >
-        <TextField name="name" label="Application" required maxLength={100} />
+        <TextField name="name" label="Name of the application" required maxLength={100} />
       </Form>
     </section>
   )

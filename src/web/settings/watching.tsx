@@ -32,7 +32,12 @@ export function WatchingSection() {
               <p class="note">
                 {value.mails
                   ? 'The owners of the organization get one mail when it begins, and one when it is over.'
-                  : 'This server has no mail server, so nobody gets a mail: problems are only shown here. Its operator starts it with --smtp.'}
+                  : 'This server has no mail server, so nobody gets a mail: problems are only shown here. Its operator starts it with '}
+                {!value.mails && (
+                  <>
+                    <code class="whole">waymark serve --smtp URL</code>.
+                  </>
+                )}
                 {of === 'server' && ' The switches are the same in all projects of the organization.'}
                 {!isAdmin && ' Only administrators can change what is mailed.'}
               </p>

@@ -1,4 +1,4 @@
-import { agoText, numberText } from '../lib/format.ts'
+import { agoText, counted, numberText } from '../lib/format.ts'
 import type { Ran } from './history.ts'
 
 export function HistoryPanel({
@@ -26,7 +26,7 @@ export function HistoryPanel({
               <code>{statement.slice(0, 200)}</code>
             </button>
             <small>
-              {agoText(at)}, {rows === null ? 'failed' : `${numberText(rows)} rows`}, {numberText(ms)} ms
+              {agoText(at)}, {rows === null ? 'failed' : counted(rows, 'row')}, {numberText(ms)} ms
             </small>
           </li>
         ))}

@@ -130,7 +130,10 @@ export function querySteps(value: unknown): readonly PlanStep[] {
   const by = fieldsOf(node.limitBy)
   if (node.limitBy) around('Limit by', [`${String(by.limit)} of each ${texts(by.by).join(', ')}`])
   const limit = fieldsOf(node.limit)
-  if (node.limit) around('Limit', [`${String(limit.limit)} rows${Number(limit.offset) > 0 ? ` after ${String(limit.offset)}` : ''}`])
+  if (node.limit)
+    around('Limit', [
+      `${String(limit.limit)} ${limit.limit === 1 ? 'row' : 'rows'}${Number(limit.offset) > 0 ? ` after ${String(limit.offset)}` : ''}`,
+    ])
   const named = listOf(node.ctes).map((cte) => step(`With ${String(cte.name)}`, [], querySteps(cte.query)))
   return [...inner, ...named]
 }

@@ -5,6 +5,7 @@ import { patch, type Query } from '../lib/api.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { busy } from '../ui/answer-of.tsx'
+import { ForMembers } from '../ui/for-members.tsx'
 import { CopyButton, Dialog, ErrorBox, PageHead } from '../ui/parts.tsx'
 import { type ChartChoice, chartNode, fittingChart } from './chart-choice.ts'
 import type { CodeEditor } from './code-editor.ts'
@@ -84,7 +85,7 @@ export function Workbench({ opened, written, keeps, onSaved, side, onSide }: Pro
   return (
     <>
       <PageHead title={opened.view ? `SQL: ${opened.view.name}` : 'SQL'}>
-        {isChanged && (
+        {isChanged && project.mayChange && (
           <button type="button" onClick={() => void update()}>
             Save changes
           </button>
@@ -92,12 +93,7 @@ export function Workbench({ opened, written, keeps, onSaved, side, onSide }: Pro
         {opened.insight && (
           <OfInsight insight={opened.insight} answered={answered} beforeLeaving={address.forget} onFailure={runs.setError} />
         )}
-        <button type="button" onClick={() => setDialog('view')}>
-          Save as
-        </button>
-        <button type="button" onClick={() => setDialog('insight')} disabled={runs.done === null}>
-          Save as insight
-        </button>
+        <SaveButtons hasAnswer={runs.done !== null} onOpen={setDialog} />
         {opened.insight && (
           <button type="button" onClick={() => setDialog('share')}>
             Share
@@ -169,6 +165,17 @@ export function Workbench({ opened, written, keeps, onSaved, side, onSide }: Pro
   )
 }
 
+const SaveButtons = ({ hasAnswer, onOpen }: { hasAnswer: boolean; onOpen: (what: 'view' | 'insight') => void }) => (
+  <ForMembers>
+    <button type="button" onClick={() => onOpen('view')}>
+      Save as
+    </button>
+    <button type="button" onClick={() => onOpen('insight')} disabled={!hasAnswer}>
+      Save as insight
+    </button>
+  </ForMembers>
+)
+
 /** Of the insight whose statement is open: the way back, with the changes or without. `answered`: as it would be kept; null until it has run. */
 function OfInsight({
   insight: { id, short_id, name, query },
@@ -181,7 +188,7 @@ function OfInsight({
   beforeLeaving: () => void
   onFailure: (error: Error) => void
 }) {
-  const { api, link } = useProject()
+  const { api, link, mayChange } = useProject()
   const address = linkTo(link(`insights/${short_id}`))
   const save = () =>
     patch(api(`insights/${id}/`), { query: answered }).then(() => {
@@ -190,7 +197,7 @@ function OfInsight({
     }, onFailure)
   return (
     <>
-      {answered && JSON.stringify(answered) !== JSON.stringify(query) && (
+      {mayChange && answered && JSON.stringify(answered) !== JSON.stringify(query) && (
         <button type="button" class="primary" onClick={() => void save()}>
           Save changes
         </button>

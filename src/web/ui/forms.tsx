@@ -130,6 +130,7 @@ export function Form({
   send,
   children,
   isDanger = false,
+  isReadOnly = false,
   done = null,
   note,
 }: {
@@ -138,6 +139,8 @@ export function Form({
   send: (form: HTMLFormElement) => Promise<unknown>
   children?: ComponentChildren
   isDanger?: boolean
+  /** For viewers: the fields show what is set. */
+  isReadOnly?: boolean
   /** What is said after it went well. */
   done?: string | null
   note?: ComponentChildren
@@ -173,6 +176,15 @@ export function Form({
     }
     if (isAlive.current) setSending(false)
   }
+  if (isReadOnly)
+    return (
+      <form ref={ref} class="entry-form">
+        <fieldset class="bare" disabled>
+          {children}
+        </fieldset>
+        <p class="note">Only members can change this.</p>
+      </form>
+    )
   return (
     <FieldErrors error={error}>
       {(unplaced) => (

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { changeOf, dateText, numberText, shareText } from '../../../src/web/lib/format.ts'
+import { changeOf, counted, dateText, inPercent, numberText, shareText } from '../../../src/web/lib/format.ts'
 
 // All pages write numbers, shares and times alike: by the functions of one file.
 
@@ -45,6 +45,10 @@ test.each([
   [changeOf(106.1, 100), '6.1%'],
   [changeOf(97, 100), '3%'],
   [changeOf(1_250, 100), '1,150%'],
+  [String(inPercent(0.07)), '7'],
+  [String(inPercent(0.29)), '29'],
+  [counted(1, 'row'), '1 row'],
+  [counted(1200, 'person', 'people'), '1,200 people'],
   [numberText(1234567.891), '1,234,567.89'],
   [dateText('2026-01-05T23:30:00Z', 'dayOfYear'), '5 Jan 2026'],
   [dateText('2026-01-05T23:30:00Z', 'dayOfYear', 'Europe/Berlin'), '6 Jan 2026'],

@@ -60,7 +60,7 @@ unless the operator approved the import (\`waymark imports approve\`), which has
 ## Mails
 
 Invitations, mails about new members, alerts and subscriptions count together, for each organization and day, in the memory of the server: a restart begins anew. With \`--hosted\`, until the address of an owner is proven by a
-link for a new password or an invitation by mail, invitations have fixed words, and alerts and subscriptions send mails to members only.
+link for a new password or an invitation by mail, invitations have fixed words.
 
 ## A store that is too full
 

@@ -23,7 +23,7 @@ import { createProjects, insertProject, type NewProject } from './projects/proje
 import { type AccountStore, type LevelName, level, type Organization, type ProjectRecord, type User } from './records.ts'
 import { notFound } from './refusals.ts'
 import { createScimGroups } from './scim/groups.ts'
-import { createScimTokens } from './scim/tokens.ts'
+import { createProvisioning, createScimTokens } from './scim/tokens.ts'
 import { createScimUsers } from './scim/users.ts'
 import { lazySecretBox } from './secrets/secret-box.ts'
 import { createIdentities } from './single-sign-on/identities.ts'
@@ -71,6 +71,7 @@ const contextOf = ({ store, clock = () => new Date(), ...options }: AccountOptio
   passwords: options.passwords ?? createPasswords(),
   box: options.box ?? lazySecretBox(noKeys),
   outbound: options.outbound ?? createOutboundCalls(),
+  provisioning: createProvisioning(),
   projectStores: options.projectStores ?? { create: async () => {}, remove: async () => {}, pluginsRemoved: async () => {} },
   report: options.report ?? (() => {}),
 })

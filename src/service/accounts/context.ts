@@ -1,3 +1,4 @@
+import type { ConcurrencyLimit } from '../../lib/flow/concurrency-limit.ts'
 import { otherLimits } from '../../limits/limits.ts'
 import type { OutboundCalls } from './outbound-calls.ts'
 import type { AccountStore, AccountTables, User } from './records.ts'
@@ -72,6 +73,8 @@ export interface AccountContext {
   /** For secrets that the server itself has to read. */
   readonly box: SecretBox
   readonly outbound: OutboundCalls
+  /** Writes of identity providers, by their domain: all of them together take one place among those that wait to write. */
+  readonly provisioning: ConcurrencyLimit
   readonly projectStores: ProjectStores
   /** For errors that occur after the answer was sent. */
   readonly report: (message: string, error: unknown) => void

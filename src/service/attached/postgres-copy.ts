@@ -7,6 +7,7 @@ import type { Client } from 'pg'
 import { withinReserve } from '../../engine/storage/files/disk-reserve.ts'
 import { parquetOfLines } from '../../engine/storage/instance.ts'
 import { CopyRefusal } from './copies.ts'
+import { fetchedLines } from './fetched-lines.ts'
 import { isTableName } from './options.ts'
 import { loadPackage } from './package.ts'
 
@@ -131,14 +132,14 @@ async function copyTable(client: Client, schema: string, name: string, folder: s
   let longest = 1
   const source = async function* () {
     await client.query(`DECLARE piece NO SCROLL CURSOR FOR SELECT row_to_json(t)::text AS line FROM ${quoted(schema)}.${quoted(name)} t`)
-    for (let count = 0; ; ) {
+    for (let count = 0, before = -1; count > before; ) {
       signal.throwIfAborted()
-      const { rows } = await client.query<{ line: string }>(`FETCH ${rowsPerPiece} FROM piece`)
-      if (rows.length === 0) break
-      count += rows.length
+      before = count
+      yield* fetchedLines(client, `FETCH ${rowsPerPiece} FROM piece`, (bytes) => {
+        count++
+        longest = Math.max(longest, bytes)
+      })
       if (count > mostRows) throw new CopyRefusal(`The table ${name} has more than ${mostRows} rows.`)
-      for (const { line } of rows) longest = Math.max(longest, Buffer.byteLength(line))
-      yield rows.map(({ line }) => `${line.replaceAll('\n', ' ')}\n`).join('')
     }
     await client.query('CLOSE piece')
   }

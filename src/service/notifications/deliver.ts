@@ -1,12 +1,12 @@
 import { WaymarkError } from '../../errors/errors.ts'
 import { faultText, isFault } from '../../errors/faults.ts'
-import { hasProvenOwner, takeMails } from '../accounts/organizations/mail-limits.ts'
+import { takeMails } from '../accounts/organizations/mail-limits.ts'
 import type { AccountTables, Notice, NoticeDelivery, ProjectRecord } from '../accounts/records.ts'
 import { sealedFor } from '../accounts/secrets/resealing.ts'
-import { sameEmail } from '../accounts/users/users.ts'
 import { pngOf } from '../bitmaps/png.ts'
 import { dueRows } from '../jobs/due-rows.ts'
 import type { Due, Kind, Share } from '../jobs/kind.ts'
+import { receiverRefusal } from './mail-receivers.ts'
 import type { NotificationParts } from './parts.ts'
 import type { NoticeContent } from './records.ts'
 import { type Chat, chatMessage, chatOf, type Picture, pictureScale } from './sinks/chat.ts'
@@ -65,20 +65,15 @@ async function sendWebhook(parts: NotificationParts, delivery: NoticeDelivery, n
   throw new Refused(`${host} answered with status ${answer.status}.`, !isPassing(answer.status))
 }
 
-/** Until the address of an owner is proven, only members get mails: the user who asks for them chooses their words. */
-async function mustMayMail(context: NotificationParts['context'], { organization_id }: ProjectRecord, target: string): Promise<void> {
-  if (!(await hasProvenOwner(context, organization_id))) {
-    // Users of the host application too: only their address finds nobody who could sign in.
-    const { users, memberships } = context.store.read
-    const holders = (await users.find({ is_active: true })).filter(({ email }) => sameEmail(email, target))
-    if ((await memberships.count({ organization_id, user_id: holders.map(({ id }) => id) })) === 0)
-      throw new Refused('Only members get e-mails until the address of an owner is proven, by a link for a new password.', true)
-  }
-  if ((await takeMails(context, organization_id, 1)) === 0)
+async function mustMayMail(parts: NotificationParts, project: ProjectRecord, delivery: NoticeDelivery): Promise<void> {
+  const refusal = await receiverRefusal(parts, project, delivery)
+  if (refusal !== null) throw new Refused(refusal, true)
+  if ((await takeMails(parts.context, project.organization_id, 1)) === 0)
     throw new Refused('The organization has reached its daily limit of e-mails.', false)
 }
 
-async function sendMail({ context }: NotificationParts, delivery: NoticeDelivery, notice: Notice): Promise<void> {
+async function sendMail(parts: NotificationParts, delivery: NoticeDelivery, notice: Notice): Promise<void> {
+  const { context } = parts
   const mailer = context.mailer()
   if (!mailer) throw new Refused(mailRefusal(context)!, false)
   const project = await context.store.read.projects.first({ id: delivery.project_id })
@@ -89,7 +84,7 @@ async function sendMail({ context }: NotificationParts, delivery: NoticeDelivery
     delivery.watch === null
       ? `This is ${what} of the project ${project?.name ?? delivery.project_id}. Its members can change or delete it.`
       : 'Owners of the organization get this mail once, and another one when it is over. Administrators can switch it off in Settings → Watching.'
-  if (project) await mustMayMail(context, project, delivery.target)
+  if (project) await mustMayMail(parts, project, delivery)
   const mail = mailOf(notice.content as unknown as NoticeContent, delivery.target, `<${delivery.id}@${host}>`, how)
   await context.outbound.mails(project?.organization_id ?? '', () => mailer.send(mail))
 }

@@ -9,6 +9,7 @@ import { invalid, mustFind, noSuch } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/secrets/resealing.ts'
 import { newWebhookSecret } from './alerts.ts'
 import { addressesOf, mustBeTarget, subscriptionChange, subscriptionInput, type TargetType, timeOf } from './fields.ts'
+import { isReader, notReader } from './mail-receivers.ts'
 import type { NotificationParts } from './parts.ts'
 import { recurrenceOf } from './records.ts'
 import { nextOccurrence } from './recurrence.ts'
@@ -19,7 +20,7 @@ import { mustTakeMail, mustTakeWebhook } from './targets.ts'
 /** Of one project. */
 const mostSubscriptions = 500
 
-export interface SubscriptionServices extends Pick<NotificationParts, 'context' | 'box' | 'network'> {
+export interface SubscriptionServices extends Pick<NotificationParts, 'context' | 'box' | 'network' | 'mayRead'> {
   wake(): void
 }
 
@@ -40,7 +41,8 @@ const logged = (record: Subscription) => {
 const find = (tables: Pick<AccountStore['read'], 'subscriptions'>, { id: project_id }: ProjectRecord, id: number): Promise<Subscription> =>
   mustFind(tables.subscriptions.first({ id, project_id }))
 
-const mustBeValid = async (context: AccountContext, tables: AccountTables, project: ProjectRecord, record: Subscription) => {
+const mustBeValid = async (parts: SubscriptionServices, tables: AccountTables, project: ProjectRecord, record: Subscription) => {
+  const { context } = parts
   const { insight_id, dashboard_id } = record
   if ((insight_id === null) === (dashboard_id === null)) throw invalid('A subscription needs an insight or a dashboard, and not both.')
   if (insight_id !== null && !(await tables.insights.first({ id: insight_id, project_id: project.id, deleted: false })))
@@ -49,18 +51,21 @@ const mustBeValid = async (context: AccountContext, tables: AccountTables, proje
   if (dashboard === undefined || dashboard?.deleted) throw noSuch(dashboard_id, 'dashboard')
   mustBeTarget(record.target_type as TargetType, record.target_value)
   if (record.target_type === 'email') mustTakeMail(context, 'target_type')
-  if (record.target_type === 'email' && context.settings().isHosted) await mustBeMembers(tables, project, addressesOf(record.target_value))
+  if (record.target_type === 'email' && context.settings().isHosted)
+    await mustBeReaders(parts, tables, project, addressesOf(record.target_value))
   if (record.bysetpos !== null && (record.byweekday === null || record.bysetpos === 0))
     throw invalid('bysetpos needs byweekday, and counts from 1, or from -1 at the end.', 'bysetpos')
   if (record.until_date && record.until_date < record.start_date) throw invalid('until_date is before start_date.', 'until_date')
 }
 
 /** A server for many customers sends no mails to strangers. */
-const mustBeMembers = async (tables: AccountTables, { organization_id }: ProjectRecord, addresses: readonly string[]) => {
-  const ids = (await tables.memberships.find({ organization_id })).map(({ user_id }) => user_id)
-  const known = new Set((await tables.users.find({ id: ids, is_active: true })).map(({ email }) => email.toLowerCase()))
-  const stranger = addresses.find((one) => !known.has(one.toLowerCase()))
-  if (stranger !== undefined) throw invalid(`${stranger} is not the address of a member of the organization.`, 'target_value')
+const mustBeReaders = async (
+  parts: SubscriptionServices,
+  tables: AccountTables,
+  project: ProjectRecord,
+  addresses: readonly string[],
+): Promise<void> => {
+  for (const address of addresses) if (!(await isReader(parts, tables, project, address))) throw invalid(notReader(address), 'target_value')
 }
 
 /** What a delivery would refuse. What was saved before stays, and its deliveries say what is wrong. */
@@ -159,7 +164,7 @@ export const createSubscriptions = (parts: SubscriptionServices) => {
           updated_at: now,
         }
         const record = withChange(context, blank, given, project.timezone)
-        await mustBeValid(context, tables, project, record)
+        await mustBeValid(parts, tables, project, record)
         const { sealed, made: secret } = sealedSecret(parts, record, given, null)
         const stored = { ...record, webhook_secret: sealed }
         await tables.subscriptions.insert(stored)
@@ -197,7 +202,7 @@ export const createSubscriptions = (parts: SubscriptionServices) => {
         const record = withChange(context, before, given, project.timezone)
         // What it is about may be gone by now: deleting and renaming it is still possible.
         if (Object.keys(given).some((name) => !['deleted', 'title', 'enabled'].includes(name)))
-          await mustBeValid(context, tables, project, record)
+          await mustBeValid(parts, tables, project, record)
         const { sealed, made: secret } = sealedSecret(parts, record, given, before.target_type === 'webhook' ? before.target_value : null)
         const { id: _, ...columns } = { ...record, webhook_secret: sealed }
         await tables.subscriptions.update({ id }, columns)

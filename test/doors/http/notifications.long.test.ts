@@ -304,6 +304,21 @@ describe('an alert', () => {
     expect(again).toMatchObject(refused(400, 'does_not_exist', undefined, 'subscribed_users'))
   })
 
+  test('that waits for another attempt is not sent to a member who lost access meanwhile', async () => {
+    const { world, organization } = held.home
+    world.mailer = { send: () => Promise.reject(Object.assign(new Error('later'), { responseCode: 450 })) } as never
+    const leaver = await world.user('waiting@acme.test', organization.id)
+    const { body } = await call('POST', 'alerts/', rule({ subscribed_users: [leaver.id] }))
+    await run()
+    expect((await call('GET', `alerts/${body.id}/`)).body.last_delivery).toMatchObject({ status: 'waiting' })
+    await world.accounts.context.store.write((tables) => tables.memberships.remove({ user_id: leaver.id }))
+    Object.assign(world, { mailer: null, hasMail: true })
+    later(minutes(10))
+    await run()
+    expect(world.outbox).toEqual([])
+    expect((await call('GET', `alerts/${body.id}/`)).body.last_delivery).toMatchObject({ status: 'failed' })
+  })
+
   test('is not checked while it is disabled, and at once when it is enabled', async () => {
     const { body } = await call('POST', 'alerts/', rule({ enabled: false }))
     await run()
@@ -1190,6 +1205,49 @@ describe('a subscription', () => {
     expect(await mail('member@acme.test,stranger@else.test')).toMatchObject(refused(400, 'invalid_input', undefined, 'target_value'))
     expect((await mail('Member@acme.test')).status).toBe(201)
     world.settings = { ...world.settings, isHosted: false }
+  })
+
+  test('of a hosted server is not sent to those who have left, or lost the project', async () => {
+    const { home } = held
+    const { world, organization } = home
+    Object.assign(world, { hasMail: true, settings: { ...world.settings, isHosted: true } })
+    const leaver = await world.user('leaver@acme.test', organization.id)
+    const other = await world.makeProject(organization.id, { name: 'Private later' })
+    const path = `/api/projects/${other.id}`
+    const its = await home.call('POST', `${path}/insights/`, { as: home.owner, body: { name: 'Own', query: signups } })
+    const mail = (target_value: string) =>
+      home.call('POST', `${path}/subscriptions/`, {
+        as: home.owner,
+        body: schedule({ insight: its.body.id, target_type: 'email', target_value }),
+      })
+    const { body } = await mail('leaver@acme.test,member@acme.test,admin@acme.test')
+    expect((await home.call('DELETE', `/api/organizations/${organization.id}/members/${leaver.uuid}/`, { as: home.owner })).status).toBe(
+      204,
+    )
+    await world.accounts.context.store.write((tables) => tables.projects.update({ id: other.id }, { access_control: true }))
+    later(days(1))
+    await run()
+    expect(world.outbox.map(({ to }) => to)).toEqual(['admin@acme.test'])
+    const { results } = (await home.call('GET', `${path}/subscriptions/${body.id}/deliveries/`, { as: home.owner })).body
+    expect(results.filter(({ status }: { status: string }) => status === 'failed').map(({ error }: { error: string }) => error)).toEqual(
+      expect.arrayContaining([
+        'leaver@acme.test is not the address of a member who can read the project.',
+        'member@acme.test is not the address of a member who can read the project.',
+      ]),
+    )
+    expect(await mail('member@acme.test')).toMatchObject(refused(400, 'invalid_input', undefined, 'target_value'))
+    world.settings = { ...world.settings, isHosted: false }
+  })
+
+  test('is not sent to a deactivated account, and to any other address', async () => {
+    const { world, organization } = held.home
+    world.hasMail = true
+    const { id } = await world.user('deactivated@acme.test', organization.id)
+    await call('POST', 'subscriptions/', schedule({ target_type: 'email', target_value: 'Deactivated@acme.test,stranger@else.test' }))
+    await world.accounts.context.store.write((tables) => tables.users.update({ id }, { is_active: false }))
+    later(days(1))
+    await run()
+    expect(world.outbox.map(({ to }) => to)).toEqual(['stranger@else.test'])
   })
 
   test('of another project is not found', async () => {

@@ -1,10 +1,15 @@
+import { once } from 'node:events'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { open } from '../../../src/engine.ts'
 import { AttachedTables } from '../../../src/service/attached/attached.ts'
 import { lastCopy, makeCopy } from '../../../src/service/attached/copies.ts'
+import { fetchedLines } from '../../../src/service/attached/fetched-lines.ts'
 import { attachmentsOf } from '../../../src/service/attached/options.ts'
 import { freePort } from '../../harness/free-port.ts'
 import { type Postgres, startPostgres, whyNoPostgres } from '../../harness/postgres.ts'
@@ -124,6 +129,26 @@ describe.skipIf(missing)('of a PostgreSQL', () => {
     expect((await sql('select count(), sum(twice) from crm.large')).results).toEqual([[5000, 25_005_000]])
     expect((await sql('select count() from crm.none')).results).toEqual([[0]])
     await expect(sql('select * from crm.odd')).rejects.toMatchObject({ code: 'unknown-table' })
+  })
+
+  test('rows of megabytes wait in the connection, not in memory', async () => {
+    const client = new Client(url)
+    await client.connect()
+    const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+    let rows = 0
+    const lines = fetchedLines(client, "SELECT repeat('x', 1000000) FROM generate_series(1, 100)", () => rows++)
+    const [first] = (await once(lines, 'data')) as [Buffer]
+    lines.pause()
+    await expect.poll(() => stream.isPaused()).toBe(true)
+    expect([rows < 10, stream.bytesRead < 10e6]).toEqual([true, true])
+    let bytes = first.length
+    for await (const part of lines) bytes += (part as Buffer).length
+    expect([rows, bytes]).toEqual([100, 100 * 1_000_001])
+    // The connection goes on, also after a reader that stopped in the middle and after an error.
+    for await (const _ of fetchedLines(client, "SELECT repeat('y', 1000000) FROM generate_series(1, 20)", () => undefined)) break
+    await expect(text(fetchedLines(client, 'SELECT 1 / 0', () => undefined))).rejects.toThrow('division by zero')
+    expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    await client.end()
   })
 
   test('a server that closes does not wait for a copy', async () => {

@@ -122,7 +122,7 @@ describe.skipIf(why !== null)('each row once', () => {
       await server.sql.rows("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'waymark'")
       await expect(sink.publish(signal)).rejects.toMatchObject({ isRetryable: true })
     } else if (end !== 'discarded') await sink.publish(signal)
-    await sink.discard()
+    await sink.discard(signal)
     if (end === 'published twice') await make({ files, end: 'published' }, run)
   }
 

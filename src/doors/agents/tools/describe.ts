@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { DatabaseSchemaAnswer } from '../../../queries/sql/editor/database-schema.ts'
 import type { EventDefinitionAnswer } from '../../answers/event-definitions.ts'
 import type { PropertyDefinitionAnswer } from '../../answers/property-definitions.ts'
-import { textAnswer } from '../answers.ts'
+import { fittingTable, textAnswer } from '../answers.ts'
 import { ApiRefusal } from '../api.ts'
 import { projectField } from '../questions.ts'
 import { cellText, dataNotice, recorded } from '../recorded.ts'
@@ -28,10 +28,11 @@ const allowed = async <T>(wanted: Promise<T>): Promise<T | null> => {
   }
 }
 
-const section = (title: string, table: Table, count = table.rows.length): string =>
-  [`${title} (${count}${count > table.rows.length ? `, the first ${table.rows.length} are shown` : ''}):`, recorded(tableText(table))].join(
-    '\n',
-  )
+const section = (title: string, table: Table, count = table.rows.length): string => {
+  const shown = fittingTable(table)
+  const cut = count > shown.rows.length ? `, the first ${shown.rows.length} are shown` : ''
+  return `${title} (${count}${cut}):\n${recorded(tableText(shown))}`
+}
 
 const typeText = ({ property_type: declared, counts, is_numerical: isNumerical }: PropertyDefinitionAnswer): string => {
   if (declared) return declared

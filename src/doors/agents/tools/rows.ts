@@ -1,13 +1,9 @@
 import * as z from 'zod'
-import { mostRows, rowsText, textAnswer } from '../answers.ts'
+import { mostRows, rowsText, textAnswer, warningsText } from '../answers.ts'
 import { filterOf, filters, projectField, type Query } from '../questions.ts'
-import { clipped } from '../recorded.ts'
 import { tableOf } from '../tables.ts'
 import { defineTool } from '../tool.ts'
 import { ask } from './ask.ts'
-
-const warningLines = (answer: Readonly<Record<string, unknown>>): string[] =>
-  ((answer.warnings ?? []) as readonly { readonly message: string }[]).map(({ message }) => `Warning: ${clipped(message, 400)}`)
 
 export const runSql = defineTool({
   name: 'run_sql',
@@ -26,7 +22,7 @@ export const runSql = defineTool({
     const project = await call.project(id)
     const answer = await ask(call, project.id, { kind: 'SqlLikeQuery', query })
     const { head, data } = rowsText(tableOf(answer), { hasMore: answer.hasMore === true, ...(limit !== undefined && { rows: limit }) })
-    return textAnswer(`${head} Project ${project.id}.`, data, ...warningLines(answer), page(call.api.page(project.id, 'sql', { q: query })))
+    return textAnswer(`${head} Project ${project.id}.`, data, warningsText(answer), page(call.api.page(project.id, 'sql', { q: query })))
   },
 })
 
@@ -124,7 +120,7 @@ export const listEvents = defineTool({
     })
     const columns = ['event', 'timestamp', 'distinct_id', ...(properties ?? ['properties'])]
     const { head, data } = rowsText({ columns, rows: tableOf(answer).rows }, { hasMore: answer.hasMore === true })
-    return textAnswer(`Events: ${head} Project ${project.id}. Offset ${offset}.`, data, ...warningLines(answer))
+    return textAnswer(`Events: ${head} Project ${project.id}. Offset ${offset}.`, data, warningsText(answer))
   },
 })
 
@@ -164,7 +160,7 @@ export const listPeople = defineTool({
     return textAnswer(
       `People: ${head} Project ${project.id}. Offset ${offset ?? 0}.`,
       data,
-      ...warningLines(answer),
+      warningsText(answer),
       source === null ? page(call.api.page(project.id, 'people')) : null,
     )
   },

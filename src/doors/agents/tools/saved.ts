@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { DashboardAnswer, WholeDashboardAnswer } from '../../answers/dashboards.ts'
 import type { AnsweredInsightAnswer, SavedInsightAnswer } from '../../answers/insights.ts'
-import { chartAnswer, rowsText, textAnswer } from '../answers.ts'
+import { chartAnswer, fittingTable, rowsText, textAnswer } from '../answers.ts'
 import { projectField, type Query } from '../questions.ts'
 import { clipped, recorded } from '../recorded.ts'
 import { tableOf, tableText } from '../tables.ts'
@@ -65,9 +65,12 @@ export const listSaved = defineTool({
       ]),
       ...(dashboards?.results ?? []).map((one) => ['dashboard', one.id, one.name, '', one.description]),
     ]
+    const shown = fittingTable({ columns: ['what', 'id', 'name', 'kind', 'description'], rows }, rows.length)
+    const all = insights.count + (dashboards?.count ?? 0)
+    const cut = shown.rows.length < all ? `; ${shown.rows.length} are shown, from ${offset}, at most ${limit} of each` : ''
     return textAnswer(
-      `${insights.count} insights, ${dashboards?.count ?? 'no access to'} dashboards${rows.length < insights.count + (dashboards?.count ?? 0) ? `; shown from ${offset}, at most ${limit} of each` : ''}. Project ${project.id}.`,
-      recorded(tableText({ columns: ['what', 'id', 'name', 'kind', 'description'], rows })),
+      `${insights.count} insights, ${dashboards?.count ?? 'no access to'} dashboards${cut}. Project ${project.id}.`,
+      recorded(tableText(shown)),
     )
   },
 })
@@ -93,7 +96,7 @@ export const getSaved = defineTool({
       const answer = await ask(call, project.id, query)
       return chartAnswer(
         project,
-        { query, answer, title: `Insight ${found.short_id}`, name: clipped(nameOf(found), 100) },
+        { query, answer, title: `Insight ${found.short_id}`, name: clipped(nameOf(found), 100), isSaved: true },
         call.api.page(project.id, `insights/${found.short_id}`),
       )
     }
@@ -105,13 +108,13 @@ export const getSaved = defineTool({
     const tiles = found.tiles.flatMap(({ insight: one, text }) => {
       if (!one) return text ? [recorded(clipped(text.body, 1_000))] : []
       const { head, data } = rowsText(tableOf({ results: one.result, columns: (one as { columns?: unknown }).columns }), { rows: 20 })
-      return [`Insight ${one.short_id}: ${head}`, recorded(clipped(nameOf(one), 100)), data]
+      return [`Insight ${one.short_id}: ${head}\n${recorded(clipped(nameOf(one), 100))}\n${data}`]
     })
     return textAnswer(
       `Dashboard ${found.id}, ${found.tiles.length} tiles. Project ${project.id}.`,
       recorded(clipped(found.name ?? '', 100)),
-      ...tiles,
       pageLine(call.api.page(project.id, `dashboards/${found.id}`)),
+      ...tiles,
     )
   },
 })

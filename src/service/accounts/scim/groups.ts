@@ -10,7 +10,7 @@ import type { Comparison } from './expressions.ts'
 import { groupInput, readBody, readPatch, type Step } from './operations.ts'
 import { refused } from './refusals.ts'
 import { type Provider, writeAsProvider } from './tokens.ts'
-import { providedById } from './users.ts'
+import { providedById, providedByIds } from './users.ts'
 
 // Groups of an identity provider: roles of the organization that the provider has made. It sees the members that have an address of its domain. What a role gives,
 // administrators decide.
@@ -108,21 +108,22 @@ const writing = (context: AccountContext, tables: AccountTables, domain: Domain,
     if (await roleNamed(tables, domain.organization_id, name, own))
       throw refused('uniqueness', `The organization has a role named ${name} already. Rename one of the two: Settings → Roles shows all.`)
   }
-  const userOf = async (id: string): Promise<User> => {
-    const found = await providedById(tables, domain, id)
-    if (!found) throw refused('invalidValue', `There is no user ${id.slice(0, 100)}.`)
-    return found.user
-  }
+  const noUser = (id: string) => refused('invalidValue', `There is no user ${id.slice(0, 100)}.`)
 
   const setMembers = async (role: Role, steps: readonly MemberStep[]): Promise<void> => {
     if (steps.length === 0) return
     const before = new Map((await membersOf(tables, domain, role)).map((user) => [user.uuid, user]))
+    const named = new Set(steps.flatMap(({ kind, ids }) => (kind === 'remove' ? [] : ids.filter((id) => !before.has(id)))))
+    const known = new Map([...before.values(), ...(await providedByIds(tables, domain, [...named]))].map((user) => [user.uuid, user]))
     const after = new Map(before)
     for (const { kind, ids } of steps) {
       if (kind === 'set') after.clear()
-      for (const id of ids)
+      for (const id of ids) {
+        const user = known.get(id)
         if (kind === 'remove') after.delete(id)
-        else if (!after.has(id)) after.set(id, before.get(id) ?? (await userOf(id)))
+        else if (user) after.set(id, user)
+        else throw noUser(id)
+      }
     }
     const gone = [...before.values()].filter(({ uuid }) => !after.has(uuid))
     const fresh = [...after.values()].filter(({ uuid }) => !before.has(uuid))

@@ -1,3 +1,5 @@
+import { WaymarkError } from '../../../errors/errors.ts'
+import { type ConcurrencyLimit, createConcurrencyLimit } from '../../../lib/flow/concurrency-limit.ts'
 import { type ActingMember, writeAs } from '../acting-member.ts'
 import { type AccountContext, entryAbout, type From, log } from '../context.ts'
 import type { AccountTables, Domain, ScimToken } from '../records.ts'
@@ -28,17 +30,28 @@ const proven = (context: AccountContext, provider: Provider): Provider => {
   return provider
 }
 
+/** Providers send all users and groups at once when they begin: writes of others must not wait for all of them. */
+export const createProvisioning = (): ConcurrencyLimit =>
+  createConcurrencyLimit({
+    atOnce: 1,
+    waiting: 5_000,
+    waitingOfGroup: 1_000,
+    refusal: () => new WaymarkError('busy', { what: 'changes of identity providers' }),
+  })
+
 /** A write of an identity provider. Its token and the proof of its domain are checked again when the write runs. */
 export const writeAsProvider = <T>(
   context: AccountContext,
   { token }: Provider,
   work: (tables: AccountTables, domain: Domain) => Promise<T>,
 ): Promise<T> =>
-  context.store.write(async (tables) => {
-    const provider = await findProvider(tables, token.hash)
-    if (!provider) throw notAllowed('The token has been replaced or revoked.')
-    return work(tables, proven(context, provider).domain)
-  })
+  context.provisioning(token.domain_id, () =>
+    context.store.write(async (tables) => {
+      const provider = await findProvider(tables, token.hash)
+      if (!provider) throw notAllowed('The token has been replaced or revoked.')
+      return work(tables, proven(context, provider).domain)
+    }),
+  )
 
 /** When the domain gets another name or another owner. Roles that its provider has made stay, with the members that the organization has. */
 export async function endProvisioning(tables: AccountTables, { id, organization_id }: Domain): Promise<void> {

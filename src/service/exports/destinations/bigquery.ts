@@ -144,11 +144,11 @@ class BigQuerySink implements Sink {
   async publish(signal: AbortSignal): Promise<void> {
     if (this.run.identity.length > 0) await this.service.query(`waymark_merge_${this.hash}_${randomUUID()}`, this.merge(), signal)
     else await this.service.queryOnce(`waymark_add_${this.hash}`, `INSERT ${this.target} (${this.names()}) ${this.staged()}`, signal)
-    await this.discard()
+    await this.discard(signal)
   }
 
-  async discard(): Promise<void> {
-    await this.service.deleteTable(this.staging, AbortSignal.timeout(30_000)).catch(() => undefined)
+  async discard(signal: AbortSignal): Promise<void> {
+    await this.service.deleteTable(this.staging, signal).catch(() => undefined)
   }
 
   private get hash(): string {

@@ -58,8 +58,11 @@ export interface Sink {
   write(file: RowFile, signal: AbortSignal): Promise<void>
   /** Makes all staged rows visible at once, and removes what an earlier attempt published under the same key. Also called for a run without rows. */
   publish(signal: AbortSignal): Promise<void>
-  /** Removes what was staged. Called after a failure, and after a crash by the next attempt's `open`. Must not throw. */
-  discard(): Promise<void>
+  /**
+   * Removes what was staged. Called after a failure, and after a crash by the next attempt's `open`. Must not throw, and gives up when aborted: a process that is
+   * closed waits for it.
+   */
+  discard(signal: AbortSignal): Promise<void>
 }
 
 /** A check of the settings of a destination. Each runs only after the one before has passed. */
@@ -91,6 +94,9 @@ export interface Limits {
   readonly lockMs: number
 }
 export const usualLimits: Limits = { silentMs: 60_000, lockMs: 30_000 }
+
+/** For removing what a failed run has staged. The next attempt tries again. */
+export const discardMs = 10_000
 
 export interface Destination<Config = unknown> {
   readonly type: string

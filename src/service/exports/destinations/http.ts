@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { excerpt } from '../../../lib/text/excerpt.ts'
 import { isWebAddress } from '../../../lib/web/web-address.ts'
 import { text } from '../../accounts/fields.ts'
+import { lateAnswer, longestRequestMs } from '../writing/answer-limits.ts'
 import { networkFailure } from '../writing/network-failure.ts'
 import {
   DestinationError,
@@ -127,16 +128,15 @@ const advice = (status: number): string => {
 /** The beginning of an answer is enough for a message. */
 const longestAnswer = 1000
 
-/** Times the limit for silence: a server that takes or answers a few bytes at a time must not keep a run for ever. */
-const longRequest = 10
-
 const post = (
   url: URL,
   options: RequestOptions,
   body: Buffer,
-  { silentMs }: Limits,
+  limits: Limits,
 ): Promise<{ readonly status: number; readonly text: string }> =>
   new Promise((resolve, reject) => {
+    const { silentMs } = limits
+    const most = longestRequestMs(limits)
     const request = (url.protocol === 'https:' ? secureRequest : plainRequest)(url, { ...options, timeout: silentMs }, (response) => {
       let text = ''
       const done = () => resolve({ status: response.statusCode ?? 0, text: text.slice(0, longestAnswer) })
@@ -150,11 +150,8 @@ const post = (
       response.on('end', done)
       response.on('error', (error) => reject(networkFailure(error, url.host) ?? error))
     })
-    const late = (ms: number) => {
-      const message = `${url.host} did not answer within ${ms / 1000} seconds.`
-      request.destroy(new DestinationError(message, { isRetryable: true }))
-    }
-    const timer = setTimeout(() => late(silentMs * longRequest), silentMs * longRequest)
+    const late = (ms: number) => request.destroy(lateAnswer(url.host, ms))
+    const timer = setTimeout(() => late(most), most)
     request.on('timeout', () => late(silentMs))
     request.on('close', () => clearTimeout(timer))
     request.on('error', (error) => reject(error instanceof DestinationError ? error : (networkFailure(error, url.host) ?? error)))

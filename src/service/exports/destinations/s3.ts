@@ -1,15 +1,17 @@
 import { open } from 'node:fs/promises'
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
+import { Readable } from 'node:stream'
 import type { CompletedPart, S3Client } from '@aws-sdk/client-s3'
 import * as z from 'zod'
 import { isWebAddress } from '../../../lib/web/web-address.ts'
 import { choice, flag, text } from '../../accounts/fields.ts'
+import { longestRequestMs, withinLimits } from '../writing/answer-limits.ts'
 import { compressionMustFit, fileSettings, fileWish } from '../writing/file-settings.ts'
 import { networkFailure } from '../writing/network-failure.ts'
 import { baseKey, extension, fieldsMustBeKnown, fileKey, isFileKey } from '../writing/object-key.ts'
 import { optionalPackage } from '../writing/optional-package.ts'
-import { DestinationError, defineDestination, type ExportRun, type Outside, type RowFile, type Sink } from './destination.ts'
+import { DestinationError, defineDestination, type ExportRun, type Outside, type RowFile, type Sink, usualLimits } from './destination.ts'
 
 const optional = () => text({ blank: true }).nullable().default(null)
 
@@ -48,9 +50,9 @@ export const s3 = defineDestination<Config>({
         }),
     },
   ],
-  open: async (settings, run, outside) => {
+  open: async (settings, run, outside, signal) => {
     const sink = new S3Sink(settings, run, outside)
-    await sink.begin()
+    await sink.begin(signal)
     return sink
   },
 })
@@ -95,8 +97,8 @@ class S3Sink implements Sink {
   }
 
   /** Removes what an attempt that was killed has left. */
-  begin(): Promise<void> {
-    return this.inBucket((bucket) => this.abortUploads(bucket))
+  begin(signal: AbortSignal): Promise<void> {
+    return this.inBucket((bucket) => this.abortUploads(bucket, signal))
   }
 
   write(file: RowFile, signal: AbortSignal): Promise<void> {
@@ -134,8 +136,8 @@ class S3Sink implements Sink {
     })
   }
 
-  discard(): Promise<void> {
-    return this.inBucket((bucket) => this.abortUploads(bucket)).catch(() => undefined)
+  discard(signal: AbortSignal): Promise<void> {
+    return this.inBucket((bucket) => this.abortUploads(bucket, signal)).catch(() => undefined)
   }
 
   private inBucket<T>(work: (bucket: Bucket) => Promise<T>): Promise<T> {
@@ -156,21 +158,25 @@ class S3Sink implements Sink {
     return { Key: `${this.base}.manifest.json`, Body: JSON.stringify(content), ContentType: 'application/json', ...this.encryption }
   }
 
-  private async abortUploads({ api, client }: Bucket): Promise<void> {
+  private async abortUploads({ api, client }: Bucket, abortSignal: AbortSignal): Promise<void> {
     const Bucket = this.settings.bucket_name
-    const { Uploads = [] } = await client.send(new api.ListMultipartUploadsCommand({ Bucket, Prefix: this.base }))
+    const { Uploads = [] } = await client.send(new api.ListMultipartUploadsCommand({ Bucket, Prefix: this.base }), { abortSignal })
     for (const { Key, UploadId } of Uploads)
-      if (Key && isFileKey(this.base, Key)) await client.send(new api.AbortMultipartUploadCommand({ Bucket, Key, UploadId }))
+      if (Key && isFileKey(this.base, Key))
+        await client.send(new api.AbortMultipartUploadCommand({ Bucket, Key, UploadId }), { abortSignal })
     this.uploads.length = 0
   }
 
   /** Objects that this run, or an earlier attempt, has published. */
   private async published({ api, client }: Bucket, signal: AbortSignal): Promise<readonly string[]> {
     const found: string[] = []
+    let pages = 0
     for (let ContinuationToken: string | undefined; ; ) {
       const asked = new api.ListObjectsV2Command({ Bucket: this.settings.bucket_name, Prefix: this.base, ContinuationToken })
       const { Contents = [], NextContinuationToken } = await client.send(asked, { abortSignal: signal })
       found.push(...Contents.map(({ Key }) => Key!).filter((key) => isFileKey(this.base, key)))
+      if (++pages > mostPages)
+        throw final(`The bucket ${this.settings.bucket_name} lists more than ${mostPages} pages of objects that begin with ${this.base}.`)
       if (!NextContinuationToken) return found
       ContinuationToken = NextContinuationToken
     }
@@ -196,8 +202,10 @@ async function* partsOf(path: string, size: number): AsyncGenerator<Uint8Array> 
   }
 }
 
+/** Of the objects of one run, a thousand each: a server that lists for ever does not keep the run for ever. */
+const mostPages = 100
+
 const connectionMs = 10_000
-const answerMs = 120_000
 
 async function withBucket<T>(settings: Config, outside: Outside, work: (bucket: Bucket) => Promise<T>): Promise<T> {
   const { region, endpoint_url, use_virtual_style_addressing, aws_access_key_id, aws_secret_access_key } = settings
@@ -206,14 +214,15 @@ async function withBucket<T>(settings: Config, outside: Outside, work: (bucket: 
     throw final('S3 needs an access key. Set aws_access_key_id and aws_secret_access_key in the settings of the destination.')
   if (endpoint_url !== null) outside.mustBeAllowed(new URL(endpoint_url).hostname)
   const api = await optionalPackage<Api>('@aws-sdk/client-s3', 'Exports to S3')
-  const { lookup } = outside
+  const { lookup, limits = usualLimits } = outside
   const client = new api.S3Client({
     region,
     credentials: { accessKeyId: aws_access_key_id, secretAccessKey: aws_secret_access_key },
     ...(endpoint_url === null ? {} : { endpoint: endpoint_url, forcePathStyle: use_virtual_style_addressing !== true }),
     requestHandler: {
       connectionTimeout: connectionMs,
-      requestTimeout: answerMs,
+      socketTimeout: limits.silentMs,
+      requestTimeout: longestRequestMs(limits),
       throwOnRequestTimeout: true,
       httpAgent: new HttpAgent({ lookup, keepAlive: true }),
       httpsAgent: new HttpsAgent({ lookup, keepAlive: true }),
@@ -223,6 +232,16 @@ async function withBucket<T>(settings: Config, outside: Outside, work: (bucket: 
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,
   })
+  // Before the SDK reads an answer, which it keeps as a whole.
+  client.middlewareStack.add(
+    (next) => async (sent) => {
+      const got = await next(sent)
+      const response = got.response as { body?: unknown } | undefined
+      if (response?.body instanceof Readable) response.body = withinLimits(response.body, nameOf(settings), limits)
+      return got
+    },
+    { step: 'deserialize', priority: 'low', name: 'answersWithinLimits' },
+  )
   try {
     return await work({ api, client })
   } catch (error) {
@@ -256,10 +275,15 @@ const fullWords: Readonly<Record<string, string>> = {
   QuotaExceeded: 'The quota of the bucket is used up.',
 }
 
+/** For messages. */
+const nameOf = ({ endpoint_url, region }: Config) => (endpoint_url === null ? `S3 in ${region}` : `The S3 server at ${endpoint_url}`)
+
 function failureOf(error: unknown, settings: Config): unknown {
   const { name, message, $metadata } = error as { name?: string; message?: string; $metadata?: { httpStatusCode?: number } }
-  if (error instanceof DestinationError || name === 'AbortError') return error
-  const what = settings.endpoint_url === null ? `S3 in ${settings.region}` : `The S3 server at ${settings.endpoint_url}`
+  // The SDK adds a hint for those who use it.
+  if (error instanceof DestinationError) return new DestinationError(error.message.split('\n')[0]!, error)
+  if (name === 'AbortError') return error
+  const what = nameOf(settings)
   const lost = networkFailure(error, what)
   if (lost) return lost
   if (!$metadata?.httpStatusCode) return error

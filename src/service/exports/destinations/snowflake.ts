@@ -164,11 +164,11 @@ class SnowflakeSink implements Sink {
   async publish(signal: AbortSignal): Promise<void> {
     if (this.run.identity.length > 0) await this.query(this.merge(), signal)
     else await this.addOnce(signal)
-    await this.discard()
+    await this.discard(signal)
   }
 
-  async discard(): Promise<void> {
-    await this.query(`DROP TABLE IF EXISTS ${this.staging}`, AbortSignal.timeout(30_000)).catch(() => undefined)
+  async discard(signal: AbortSignal): Promise<void> {
+    await this.query(`DROP TABLE IF EXISTS ${this.staging}`, signal).catch(() => undefined)
   }
 
   private valueOf({ name, type }: ExportColumn): string {

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mustHold } from '../../../errors/invariants.ts'
-import type { Destination, ExportRun, Outside, Sink } from '../destinations/destination.ts'
+import { type Destination, discardMs, type ExportRun, type Outside, type Sink } from '../destinations/destination.ts'
 import type { ExportRows, RowMeasure, RowPart, RowSelection, WrittenRows } from '../ports.ts'
 import { extension } from '../writing/object-key.ts'
 
@@ -46,7 +46,7 @@ export async function runExport(parts: RunParts): Promise<RunProgress> {
     sink = null
     return progress
   } finally {
-    await sink?.discard()
+    await sink?.discard(AbortSignal.timeout(discardMs))
     await rm(stagingFolder, { recursive: true, force: true })
   }
 }

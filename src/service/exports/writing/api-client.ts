@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { isObject } from '../../../lib/is-object.ts'
 import { type Retry, retryWait } from '../../jobs/retry.ts'
 import { DestinationError, type Outside } from '../destinations/destination.ts'
+import { lateAnswer, withinLimits } from './answer-limits.ts'
 import { networkFailure } from './network-failure.ts'
 
 // Requests to HTTP APIs of warehouses: to allowed addresses only, with a time limit for silence, and with retries of what passes.
@@ -61,14 +62,11 @@ export function apiClient(name: string, outside: Outside, { silentMs, pauseMs }:
     }
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = (target.protocol === 'https:' ? secureRequest : plainRequest)(target, options, resolve)
-      sent.setTimeout(silentMs, () => {
-        const message = `${name} did not answer within ${silentMs / 1000} seconds.`
-        sent.destroy(new DestinationError(message, { isRetryable: true }))
-      })
+      sent.setTimeout(silentMs, () => sent.destroy(lateAnswer(name, silentMs)))
       sent.on('error', reject)
       sent.end(bytes)
     })
-    const said = await text(response)
+    const said = await text(withinLimits(response, name, { silentMs }))
     return { status: response.statusCode ?? 0, headers: response.headers, text: said, json: jsonOf(said) }
   }
   return {

@@ -1,8 +1,10 @@
+import type { EventEmitter } from 'node:events'
 import { Socket } from 'node:net'
 import type { Client } from 'pg'
 import { isHostName } from '../../../lib/web/web-address.ts'
 import { flag, integer, text } from '../../accounts/fields.ts'
-import { DestinationError, type Outside, usualLimits } from '../destinations/destination.ts'
+import { DestinationError, discardMs, type Outside, usualLimits } from '../destinations/destination.ts'
+import { lateAnswer, mostAnswerBytes, tooLongAnswer } from './answer-limits.ts'
 import { networkFailure } from './network-failure.ts'
 import { optionalPackage } from './optional-package.ts'
 import { copyFile } from './postgres-copy.ts'
@@ -83,19 +85,20 @@ export async function connectPostgres(
       application_name: 'waymark',
     })
     client.on('error', () => undefined) // the next query rejects
+    const answers = limitedAnswers(client, what, ssl !== false)
     await untilAborted(client, signal, () => client.connect())
-    return client
+    return { client, answers }
   }
   const failed = (error: unknown) => failureOf(error, what, server)
-  const client = await connect({ rejectUnauthorized: !server.has_self_signed_cert }).catch((error: unknown) => {
+  const { client, answers } = await connect({ rejectUnauthorized: !server.has_self_signed_cert }).catch((error: unknown) => {
     const isPlain = /does not support SSL/.test(String(error)) && !server.has_self_signed_cert
     if (isPlain) return connect(false).catch((second: unknown) => Promise.reject(failed(second)))
     throw failed(error)
   })
   const run = async <T>(sent: AbortSignal, ms: number, work: (isAnswering: () => void) => Promise<T>): Promise<T> => {
     const silence = new AbortController()
-    const message = `${what} did not answer within ${ms / 1000} seconds.`
-    const timer = setTimeout(() => silence.abort(new DestinationError(message, { isRetryable: true })), ms)
+    const timer = setTimeout(() => silence.abort(lateAnswer(what, ms)), ms)
+    answers.begin()
     try {
       return await untilAborted(client, AbortSignal.any([sent, silence.signal]), () => work(() => void timer.refresh()))
     } catch (error) {
@@ -111,14 +114,33 @@ export async function connectPostgres(
       run(sent, mayTakeLong ? silentMs * longStatement : silentMs, async () => (await client.query(sql, [...params])).rows as Row[]),
     copyFrom: (sql, path, sent) => run(sent, silentMs, (isAnswering) => copyFile(client, sql, path, isAnswering)),
     async close() {
-      const timer = setTimeout(() => cut(client), silentMs)
+      const timer = setTimeout(() => cut(client), Math.min(silentMs, discardMs))
       await client.end().catch(() => undefined)
       clearTimeout(timer)
     },
   }
 }
 
-const cut = (client: Client) => (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy()
+const connectionOf = (client: Client) => (client as unknown as { connection: EventEmitter & { readonly stream: Socket } }).connection
+const cut = (client: Client, error?: DestinationError) => connectionOf(client).stream.destroy(error)
+
+/** pg keeps a whole message, and all rows of an answer. Notices are dropped one by one: a trigger may send one for each row. */
+function limitedAnswers(client: Client, what: string, isEncrypted: boolean): { begin(): void } {
+  const connection = connectionOf(client)
+  let bytes = 0
+  const begin = () => {
+    bytes = 0
+  }
+  connection.on('notice', begin)
+  // Before that, the stream is not the one that is decrypted.
+  connection.once(isEncrypted ? 'sslconnect' : 'connect', () => {
+    connection.stream.on('data', (part: Buffer) => {
+      bytes += part.length
+      if (bytes > mostAnswerBytes) cut(client, tooLongAnswer(what))
+    })
+  })
+  return { begin }
+}
 
 /** An aborted call closes the connection: the server then stops its statement and rolls back. */
 async function untilAborted<T>(client: Client, signal: AbortSignal, work: () => Promise<T>): Promise<T> {

@@ -328,6 +328,22 @@ describe('requests that are not right', () => {
     expect((await send('application/xml')).status).toBe(415)
   })
 
+  test('writes of others do not wait for all that a provider sends at once', async () => {
+    const { call, admin } = held.home
+    const many = 60
+    let answered = 0
+    const sent = Array.from({ length: many }, (_, i) =>
+      provider.send('POST', '/Groups', { displayName: `At once ${i}` }).finally(() => {
+        answered++
+      }),
+    )
+    await Promise.race(sent)
+    const own = await call('PATCH', '/api/users/@me/', { as: admin, body: { first_name: 'Meanwhile' } })
+    const before = answered
+    expect([own.status, new Set((await Promise.all(sent)).map(({ status }) => status))]).toEqual([200, new Set([201])])
+    expect(before).toBeLessThan(many / 2)
+  })
+
   test('wrong tokens are throttled for their network, and so are too many requests for their token', async () => {
     const { world } = held.home
     world.now = new Date('2031-01-01T00:00:00Z')

@@ -249,23 +249,19 @@ const createRunRecords = (accounts: Accounts, answers: KeptAnswers) => {
   return { newRun, stored, finish, sweep, polled, replace, end }
 }
 
-export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers, others: OtherServers | null = null) => {
-  const { store, clock, report } = accounts.context
-  const { newRun, stored, finish, sweep, polled, replace, end } = createRunRecords(accounts, answers)
-  const active = new Map<string, Active>()
-  const shared = others && createSharedProgress(others)
-  let isEnding = false
-  const keyOf = (projectId: number, id: string) => `${projectId} ${id}`
+const keyOf = (projectId: number, id: string) => `${projectId} ${id}`
 
-  const begin = (held: Active) => {
-    held.hasBegun = true
-  }
+interface CancellingParts {
+  readonly accounts: Accounts
+  /** The queries of this server. */
+  readonly active: Map<string, Active>
+  readonly replace: ReturnType<typeof createRunRecords>['replace']
+  readonly others: OtherServers | null
+}
 
-  const find = async (projectId: number, id: string): Promise<QueryRun | undefined> => {
-    const running = active.get(keyOf(projectId, id))
-    return running ? running.run : stored(projectId, id)
-  }
-
+/** Stops a query, wherever it runs, and removes its status. `onlyWaiting`: one that has begun or ended is left unchanged. */
+const createCancelling = ({ accounts, active, replace, others }: CancellingParts) => {
+  const { store, report } = accounts.context
   const cancelHere = async (projectId: number, id: string, onlyWaiting: boolean): Promise<void> => {
     const key = keyOf(projectId, id)
     const found = active.get(key)
@@ -285,6 +281,28 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers, others
       if (one.run.project_id === project && isMeant(one.run.id))
         cancelledElsewhere(one, isOnlyWaiting).catch((error: unknown) => report('failed to cancel a query', error))
   })
+  return async (projectId: number, id: string, onlyWaiting = false): Promise<void> => {
+    const isHere = active.has(keyOf(projectId, id))
+    await cancelHere(projectId, id, onlyWaiting)
+    if (!isHere) await others?.cancels.tell(projectId, id, onlyWaiting)
+  }
+}
+
+export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers, others: OtherServers | null = null) => {
+  const { clock, report } = accounts.context
+  const { newRun, stored, finish, sweep, polled, replace, end } = createRunRecords(accounts, answers)
+  const active = new Map<string, Active>()
+  const shared = others && createSharedProgress(others)
+  const cancel = createCancelling({ accounts, active, replace, others })
+  let isEnding = false
+  const begin = (held: Active) => {
+    held.hasBegun = true
+  }
+
+  const find = async (projectId: number, id: string): Promise<QueryRun | undefined> => {
+    const running = active.get(keyOf(projectId, id))
+    return running ? running.run : stored(projectId, id)
+  }
 
   return {
     sweep,
@@ -346,12 +364,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers, others
       return run.is_complete ? null : ((await shared?.of(run)) ?? null)
     },
 
-    /** Stops a run and removes its status. `onlyWaiting`: a run that has begun or ended is left unchanged. */
-    async cancel(projectId: number, id: string, onlyWaiting = false): Promise<void> {
-      const isHere = active.has(keyOf(projectId, id))
-      await cancelHere(projectId, id, onlyWaiting)
-      if (!isHere) await others?.cancels.tell(projectId, id, onlyWaiting)
-    },
+    cancel,
 
     /** Queries whose callers wait, so that they too can be cancelled by the id the client gave them. */
     attend(projectId: number, id: string | null, left?: AbortSignal): Attended {

@@ -87,7 +87,9 @@ describe.skipIf(!hasBrowser)('the first load', () => {
     })
     await page.goto(live())
     await expect.poll(() => asked.filter((path) => path.startsWith('/api/')).toSorted()).toEqual(['/api/session/'])
-    await expect.poll(() => asked.some((path) => /^\/assets\/live-/.test(path))).toBe(true)
+    const codeOfPage = () => asked.find((path) => /^\/assets\/live-/.test(path))
+    await expect.poll(codeOfPage).toBeDefined()
+    await page.evaluate(`import(${JSON.stringify(codeOfPage())})`) // and what it imports
     // Flags of countries come with the events.
     const files = () => asked.filter((path) => path.startsWith('/assets/') && !/\/flag-[^/]*\.svg$/.test(path))
     const before = files()

@@ -107,12 +107,13 @@ export async function personIds(project: LocalProject): Promise<string[]> {
 /** That an open directory recovered from: there must be none. */
 export const errors: unknown[] = []
 
-export const openWith = (clock: { now: number }, engine?: EngineChoice, dataDir = ':memory:'): Promise<LocalWaymark> =>
+/** `runsJobs`: removes by itself what is too old, at the start and at any minute. */
+export const openWith = (clock: { now: number }, engine?: EngineChoice, dataDir = ':memory:', runsJobs = false): Promise<LocalWaymark> =>
   open({
     dataDir,
     clock: () => new Date(clock.now),
     ...(engine ? { engine } : {}),
-    dataRetention: { runs: false }, // a minute after it was opened it would remove what a test is about to remove
+    dataRetention: { runs: runsJobs },
     onError: (error) => void errors.push(error),
   })
 

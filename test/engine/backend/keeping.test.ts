@@ -154,7 +154,7 @@ test('a project that nobody asks loses what is too old after the start, with a r
   clock.now = now
   await keep(first, await first.project(id), retention)
   await closing(first)
-  const { accounts } = await opening(clock, undefined, dataDir)
+  const { accounts } = await opening(clock, undefined, dataDir, true)
   const receipts = async () => (await accounts.deletions.page((await accounts.projects.byId(id))!, { limit: 10, offset: 0 })).results
   await expect.poll(receipts).toMatchObject([{ asked_by: 'retention', events: events.filter((one) => !isKept(one)).length }])
   // Receipts are read from the file, rows of due work from the memory, a moment after the commit.

@@ -50,15 +50,18 @@ export async function tablesOfFolder(folder: string): Promise<readonly FolderTab
   }
   const counts = new Map<string, number>()
   for (const { table } of found) counts.set(table.toLowerCase(), (counts.get(table.toLowerCase()) ?? 0) + 1)
+  const tooMany = `the folder has ${found.length} tables, and the first ${mostTables} by name are attached.`
   return Promise.all(
-    found
-      .slice(0, mostTables)
-      .map((one) => tableOf(root, one, counts.get(one.table.toLowerCase())! > 1 ? 'several files have its name.' : null)),
+    found.map((one, i) => {
+      const twice = counts.get(one.table.toLowerCase())! > 1 ? 'several files have its name.' : null
+      return tableOf(root, one, i < mostTables ? twice : tooMany)
+    }),
   )
 }
 
-async function tableOf(root: string, { table: name, format, paths }: Found, twice: string | null): Promise<FolderTable> {
-  const named = isTableName(name) ? twice : 'the name of its file must be letters, digits and underscores.'
+/** `refusal`: why it is none, whatever is in its files. */
+async function tableOf(root: string, { table: name, format, paths }: Found, refusal: string | null): Promise<FolderTable> {
+  const named = isTableName(name) ? refusal : 'the name of its file must be letters, digits and underscores.'
   const problem = named ?? (paths.length > mostFiles ? `it has ${paths.length} files, and at most ${mostFiles} are read.` : null)
   const failed = (reason: string): FolderTable => ({ name, format, files: [], asOf: '', version: reason, problem: reason })
   if (problem !== null) return failed(problem)

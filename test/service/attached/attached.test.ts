@@ -435,6 +435,19 @@ describe('files that change', () => {
     await expect(failure).rejects.not.toMatchObject({ message: expect.stringContaining(folder) })
     expect(await sql('select a from mixed.good', its)).toEqual([[1]])
   })
+
+  test('a table that is one too many says so', async () => {
+    const inside = join(folder, 'many')
+    await mkdir(inside)
+    await Promise.all(Array.from({ length: 201 }, (_, i) => writeFile(join(inside, `t${1000 + i}.csv`), `a\n${i}\n`)))
+    await using other = await open({ dataDir: ':memory:', attach: { many: inside } })
+    const its = await other.createProject({ name: 'Shop' })
+    expect(await sql('select a from many.t1199', its)).toEqual([[199]])
+    await expect(sql('select a from many.t1200', its)).rejects.toMatchObject({
+      code: 'attached-unreadable',
+      detail: expect.stringContaining('201 tables, and the first 200 by name are attached'),
+    })
+  })
 })
 
 describe('who sees it', () => {

@@ -270,11 +270,15 @@ const createCancelling = ({ accounts, active, replace, others }: CancellingParts
     active.delete(key)
     await replace(projectId, id, null)
   }
-  const cancelledElsewhere = async ({ run, done }: Active, onlyWaiting: boolean): Promise<void> => {
-    const { project_id, id, task_id } = run
-    // The other server has removed the status that it meant. What has one is a later query with the same id.
-    if (done && !onlyWaiting && (await store.read.query_runs.first({ project_id, id, task_id }))) return
-    await cancelHere(project_id, id, onlyWaiting)
+  /** Another query may have its id by now, and keeps it. */
+  const cancelledElsewhere = async (held: Active, onlyWaiting: boolean): Promise<void> => {
+    const { project_id, id, task_id } = held.run
+    const hasStatus = async () => (await store.read.query_runs.first({ project_id, id, task_id })) !== undefined
+    // The other server has removed the status that it meant.
+    if (onlyWaiting ? held.hasBegun : held.done && (await hasStatus())) return
+    held.stop.abort()
+    if (active.get(keyOf(project_id, id)) === held) active.delete(keyOf(project_id, id))
+    if (onlyWaiting) await store.write((tables) => tables.query_runs.remove({ project_id, id, task_id }))
   }
   others?.cancels.listen((project, isMeant, isOnlyWaiting) => {
     for (const one of active.values())

@@ -1,8 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { defaultRateLimits } from '../../../src/doors/http/access/rate-limits.ts'
 import { createConcurrency } from '../../../src/doors/http/queries/concurrency.ts'
 import { draftSql } from '../../../src/doors/http/queries/draft-sql.ts'
 import { answersInMemory } from '../../../src/engine/admission/kept-answers.ts'
+import { WaymarkError } from '../../../src/errors/errors.ts'
+import type { HearCancelled } from '../../../src/lib/flow/cancels.ts'
+import { statesInMemory } from '../../../src/lib/flow/states.ts'
 import { createQueryRuns, presentRun } from '../../../src/service/asking/query-runs.ts'
 import { refused, withHome } from './conversation.ts'
 
@@ -303,6 +306,58 @@ test('drafts of a user are limited to ten a minute, whichever key asks', async (
 
 test("a server of one's own has no such limit", () => {
   expect(defaultRateLimits.query).toEqual([])
+})
+
+test('a query that is cancelled at another server is stopped, and a later one with its id is not', async () => {
+  const { world, project } = held.home
+  const listeners: HearCancelled[] = []
+  const told: (() => void)[] = []
+  const others = () => {
+    const own = listeners.length
+    return {
+      states: statesInMemory(),
+      cancels: {
+        listen: (hear: HearCancelled) => void listeners.push(hear),
+        tell: async (of: number, id: string, isOnlyWaiting: boolean) =>
+          void told.push(() => {
+            for (const [i, hear] of listeners.entries()) if (i !== own) hear(of, (one) => one === id, isOnlyWaiting)
+          }),
+      },
+    }
+  }
+  const answers = answersInMemory()
+  const [a, b] = [createQueryRuns(world.accounts, answers, others()), createQueryRuns(world.accounts, answers, others())]
+  const stopped: string[] = []
+  const running =
+    (name: string, isWaiting = false) =>
+    (signal: AbortSignal, begin: () => void) =>
+      new Promise<never>((_, reject) => {
+        if (!isWaiting) begin()
+        signal.addEventListener('abort', () => {
+          stopped.push(name)
+          reject(new WaymarkError('query-cancelled', {}))
+        })
+      })
+  const hear = async () => {
+    for (const one of told.splice(0)) one()
+    await a.sweep() // and with it what was read and written before
+  }
+  await a.start(project.id, 'elsewhere', 'q', false, running('first'))
+  await b.cancel(project.id, 'elsewhere', true)
+  await hear()
+  expect(stopped, 'it has begun').toEqual([])
+  await b.cancel(project.id, 'elsewhere')
+  await b.start(project.id, 'elsewhere', 'q', false, running('second'))
+  await hear()
+  await vi.waitUntil(() => stopped.length > 0)
+  expect(stopped).toEqual(['first'])
+  expect((await a.poll(project.id, 'elsewhere')).run.is_complete).toBe(false)
+  await a.start(project.id, 'waits', 'q', false, running('third', true))
+  await b.cancel(project.id, 'waits', true)
+  await hear()
+  await vi.waitUntil(() => stopped.includes('third'))
+  await expect.poll(() => b.poll(project.id, 'waits').catch((error: { status: number }) => error.status)).toBe(404)
+  await b.cancel(project.id, 'elsewhere')
 })
 
 test('what a user has waiting and running has a limit, and so has what everybody has', () => {

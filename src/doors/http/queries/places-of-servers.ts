@@ -43,9 +43,9 @@ export function placesOfServers(states: States, now: () => number = Date.now): P
   async function change(owner: string, by: number, most = Number.POSITIVE_INFINITY): Promise<boolean> {
     let hasRoom = true
     await states.change(`queries ${owner}`, (state) => {
-      const known = (state ?? {}) as Held
-      const others = Object.entries(known).filter(([id, [, until]]) => id !== server && until > now())
-      const own = Math.max(0, (known[server]?.[0] ?? 0) + by)
+      const known = Object.entries((state ?? {}) as Held).filter(([, [, until]]) => until > now())
+      const others = known.filter(([id]) => id !== server)
+      const own = Math.max(0, (known.find(([id]) => id === server)?.[1][0] ?? 0) + by)
       hasRoom = others.reduce((sum, [, [places]]) => sum + places, own) <= most
       if (!hasRoom) return null
       const after = own > 0 ? [...others, [server, [own, now() + countedMs]] as const] : others
@@ -54,23 +54,32 @@ export function placesOfServers(states: States, now: () => number = Date.now): P
     return hasRoom
   }
 
-  async function giveBack(owner: string): Promise<void> {
-    add(held, owner, -1)
-    try {
-      await change(owner, -1)
-    } catch {
-      add(owed, owner, 1)
-    }
-    if (held.size + owed.size > 0 || !sayingAgain) return
+  /** Where this server holds nothing, the place is free soon without a word. */
+  const owe = (owner: string, places: number) => {
+    if (held.has(owner)) add(owed, owner, places)
+  }
+  const endIfNone = () => {
+    if (held.size > 0 || !sayingAgain) return
     clearInterval(sayingAgain)
     sayingAgain = null
   }
 
+  async function giveBack(owner: string): Promise<void> {
+    add(held, owner, -1)
+    if (!held.has(owner)) owed.delete(owner)
+    try {
+      await change(owner, -1)
+    } catch {
+      owe(owner, 1)
+    }
+    endIfNone()
+  }
+
   async function sayAgain(): Promise<void> {
-    for (const owner of new Set([...held.keys(), ...owed.keys()])) {
+    for (const owner of [...held.keys()]) {
       const places = owed.get(owner) ?? 0
       owed.delete(owner)
-      await change(owner, -places).catch(() => add(owed, owner, places))
+      await change(owner, -places).catch(() => owe(owner, places))
     }
   }
 
